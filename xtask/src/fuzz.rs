@@ -7,11 +7,12 @@ use anyhow::{Result, bail};
 use crate::step::{self, cargo};
 
 /// The targets, and the crate in whose tests each is.
-const TARGETS: [(&str, &str); 5] = [
+const TARGETS: [(&str, &str); 6] = [
     ("wire_frames", "ordain-cell"),
     ("upload_names", "ordain-cell"),
     ("sql_judge", "ordain-store"),
     ("model_replies", "ordain-planner"),
+    ("requests", "ordain-planner"),
     ("workspace_file", "ordain-workspace"),
 ];
 
@@ -20,7 +21,7 @@ const TARGETS: [(&str, &str); 5] = [
     after_help = "Examples:\n  cargo xtask fuzz upload_names\n  cargo xtask fuzz wire_frames --seconds 600 --seed 7"
 )]
 pub(crate) struct Args {
-    /// The target: `wire_frames`, `upload_names`, `sql_judge`, `model_replies` or `workspace_file`
+    /// The target: `wire_frames`, `upload_names`, `sql_judge`, `model_replies`, `requests` or `workspace_file`
     name: String,
     /// For how long
     #[arg(long, default_value_t = 60)]

@@ -146,6 +146,8 @@ def settled(name, texts, typed, natives, table, asked):
             found = {"notes": []}
         if asked == "duration":
             found.setdefault("unit", "s")
+        if asked == "percent" and typed and not any("%" in text for text in typed):
+            found["notes"].append("it is declared as percent, and none of its values has the mark; 0.05 is read as 0.05 %")
         if asked in NUMBERS and table.get("decimal") == ",":
             found.setdefault("decimal", ",")
         if asked in ("date", "timestamp") and (table.get("given_order") or table.get("order")):
@@ -232,6 +234,18 @@ def of_table(readings, counts):
         if len(texts) > 1 and texts <= CURRENCIES.keys() and any(other["type"] in ("integer", "real") for other in readings):
             return [f"`{name}` names several currencies ({', '.join(sorted(texts))}), so an amount of all rows together is in none of them"]
     return []
+
+
+STORED_TYPES = (
+    ("int", "integer"), ("uint", "integer"), ("float", "real"), ("double", "real"), ("halffloat", "real"), ("decimal", "real"),
+    ("bool", "boolean"), ("timestamp", "timestamp"), ("date", "date"), ("string", "text"), ("large_string", "text"),
+)
+
+
+def as_stored(reading, stored):
+    """The reading of a column without any value: the type that its file says it has, where there is one."""
+    kind = next((kind for begin, kind in STORED_TYPES if str(stored).startswith(begin)), None)
+    return reading | {"type": kind} if reading["type"] == "empty" and kind else reading
 
 
 def undeclared(names, declared):

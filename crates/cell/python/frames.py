@@ -224,6 +224,12 @@ def settle(namespace, spec):
 def write_table(rows, form, folder):
     """Leaves the rows that a transformation made as a file."""
     rows.attrs = {}
+    if form == "jsonl":
+        names = [str(name) for name in rows.columns]
+        with open(folder / "table.jsonl", "w", encoding="utf-8") as file:
+            for row in rows.itertuples(index=False, name=None):
+                file.write(json.dumps(dict(zip(names, map(plain, row)))) + "\n")
+        return
     write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
     write(folder / f"table.{form}", index=False)
 

@@ -266,6 +266,14 @@ def label_of_total(row):
     return None
 
 
+def repeated_header(rows, names, first_row):
+    """What to say of rows that repeat the header, as exports that were appended to each other have it, or None."""
+    found = [place + first_row for place, row in enumerate(rows[:REPORT_ROWS_MAX]) if len(names) > 1 and [cell_text(cell) for cell in row] == names]
+    if not found:
+        return None
+    return f"the header stands again in row {', '.join(map(str, found[:TOLD_MAX]))}, which is read as a row like any other"
+
+
 def second_table(rows, first_row):
     """What to say where an empty row is followed by what looks like the header of another table, or None."""
     for place in range(1, min(len(rows) - 2, HEAD_ROWS)):
@@ -278,10 +286,12 @@ def second_table(rows, first_row):
 
 
 def total_of(last, columns, readings):
-    """What to say of a last row that is a total of those above, or None. `columns` hold all values, the last included."""
-    if not is_total(last):
-        return None
-    return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
+    """What to say of a last row that is a total of those above, or None: by its label, or because it is their sum in several
+    columns of numbers, which is no accident. `columns` hold all values, the last included."""
+    if is_total(last):
+        return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
+    sums = sums_of_others(last, columns, readings)
+    return total_note(last, *sums[0]) if len(sums) > 1 else None
 
 
 def sums_above(columns, readings):
@@ -295,12 +305,17 @@ def sums_above(columns, readings):
             yield sum(number for number in numbers[:-1] if number is not None), numbers[-1], len(numbers)
 
 
-def sum_of_others(last, columns, readings):
-    """What to say of a last row that is no row by its label, and the sum of those above in every column of numbers."""
+def sums_of_others(last, columns, readings):
+    """The sums above a last row that is the sum of the others in every column of numbers; none where it is not."""
     sums = list(sums_above(columns, readings)) if columns and 3 < len(columns[0]) <= ADDED_ROWS_MAX else []
-    if not sums or not all(amount and total_note(last, above, amount, rows) for above, amount, rows in sums):
+    return sums if all(amount and total_note(last, above, amount, rows) for above, amount, rows in sums) else []
+
+
+def sum_of_others(last, columns, readings):
+    """What to say of a last row that is the sum of the others in the one column of numbers, and has another label."""
+    if not sums_of_others(last, columns, readings):
         return None
-    return f"its last row ({label_of(last)}) is the sum of the others in every column of numbers; it is read as a row like any other"
+    return f"its last row ({label_of(last)}) is the sum of the others; it is read as a row like any other"
 
 
 def is_total(row):

@@ -30,7 +30,7 @@ def typed(values, reading):
         return quick, Misfits()
     if reading["type"] in TEXTS and values.dtype == "object":
         # Lists and objects among texts are shown as JSON.
-        values = values.map(lambda value: json.dumps(value, default=str) if isinstance(value, (dict, list)) else value)
+        values = values.map(lambda value: json.dumps(value, default=plain_json) if isinstance(value, (dict, list)) or hasattr(value, "tolist") else value)
     codes, different = pd.factorize(values, use_na_sentinel=True)
     parse = parser(reading)
     # pandas gives points in time of its own kind; they are those of the standard library too.
@@ -42,6 +42,11 @@ def typed(values, reading):
         written = different.tolist()
         misfits |= {place: str(written[code])[:200] for place, code in enumerate(codes.tolist()) if code in bad}
     return spread(parsed, codes, reading["type"]), misfits
+
+
+def plain_json(value):
+    """What JSON has no word for: a list of pandas' own kind as a plain one, anything else as text."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def quickly_typed(values, reading, rows_min=QUICK_FROM):
@@ -287,8 +292,60 @@ def raw_text_quickly(data, facts, names):
     return table.to_pandas(split_blocks=True, use_threads=False)
 
 
-def sheet_engine(kind):
-    return {"xls": "xlrd", "ods": "calamine"}.get(kind, "openpyxl")
+def sheets(path, kind, only=None):
+    """The sheets of a workbook as (name, rows), every value as it is; an error of a formula stands as its text. `only` is the
+    name of the one that is wanted."""
+    if kind != "ods":
+        yield from xlrd_sheets(path, only) if kind == "xls" else openpyxl_sheets(path, only)
+        return
+    import python_calamine
+
+    book = python_calamine.CalamineWorkbook.from_path(str(path))
+    for name in book.sheet_names if only is None else [only]:
+        yield name, with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+
+
+def openpyxl_sheets(path, only):
+    import openpyxl
+
+    # By its content: openpyxl refuses names with another ending.
+    book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
+    for sheet in book.worksheets:
+        if only in (None, sheet.title):
+            rows = [list(row) for row in sheet.iter_rows(min_row=1, min_col=1, values_only=True)]
+            while rows and all(cell is None for cell in rows[-1]):
+                rows.pop()
+            yield sheet.title, with_whole_numbers(rows)
+
+
+def xlrd_sheets(path, only):
+    import os
+
+    import xlrd
+
+    book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
+    for name in book.sheet_names() if only is None else [only]:
+        sheet = book.sheet_by_name(name)
+        yield name, with_whole_numbers([[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)])
+
+
+def xlrd_value(cell, book):
+    """A cell's value; dates are kept as numbers and known by how they are shown."""
+    import xlrd
+
+    if cell.ctype == xlrd.XL_CELL_ERROR:
+        return xlrd.error_text_from_code.get(cell.value, "#ERROR")
+    if cell.ctype == xlrd.XL_CELL_DATE:
+        try:
+            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+        except xlrd.xldate.XLDateError:
+            return cell.value
+    return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
+
+
+def with_whole_numbers(rows):
+    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
+    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
 
 
 def raw_table(path, facts, table, columns=None):
@@ -302,7 +359,7 @@ def raw_table(path, facts, table, columns=None):
     if at.get("member") or at.get("packed"):
         path, kind = opened_member(path, at), at.get("inner", "csv")
     if kind in ("xlsx", "xlsm", "xls", "ods"):
-        sheet = pd.read_excel(path, sheet_name=table["name"], header=None, dtype="object", na_filter=False, engine=sheet_engine(kind))
+        sheet = pd.DataFrame(next(rows for _, rows in sheets(path, kind, table["name"])), dtype="object")
         for first, last, column in at.get("merged", ()):
             sheet.iloc[first : last + 1, column] = sheet.iat[first, column]
         start = at.get("skip", 0)
@@ -317,6 +374,8 @@ def raw_table(path, facts, table, columns=None):
         tree = tree_of(path, kind, at.get("path") or [])
         if at.get("split"):
             return pd.DataFrame(tree["data"], columns=tree["columns"]), 1
+        if at.get("by_place"):
+            return pd.DataFrame({name: pd.Series(list(values.values()), dtype="object") for name, values in tree.items()}), 1
         if at.get("inner_list"):
             return objects(inner_tables(records_of(tree))[at["inner_list"]]), 1
         return objects(records_of(tree)) if is_records(tree) else pd.DataFrame(tree), 1

@@ -281,6 +281,8 @@ def is_unclear(numbers, texts, best):
 
 def is_identifier(name, texts, numbers):
     """Digits that are no quantity: leading zeros, more digits than a number holds, or a name that says so."""
+    if IDENTIFIER_NAMES.search(name) and all(re.fullmatch(r"\d+[eE]?\d*", text) for text in texts):
+        return True
     if not numbers.digits or not all(text.isdigit() for text in numbers.parts):
         return False
     # The names of the days of a month and of months are numbers with a zero in front; so are codes.

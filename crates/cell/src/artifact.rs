@@ -261,7 +261,7 @@ fn examine(file: File, name: &str, bytes: u64, keep: Keep) -> io::Result<Artifac
         name: name.to_owned(),
         bytes: length,
         media_type,
-        sha256: hexadecimal(&hash.finalize()),
+        sha256: ordain_types::hex(&hash.finalize()),
         warnings,
         content: copy.unwrap_or(file),
     })
@@ -293,12 +293,4 @@ fn entries(folder: &OwnedFd, count_max: usize) -> io::Result<Vec<Vec<u8>>> {
         }
     }
     Ok(names)
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

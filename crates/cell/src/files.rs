@@ -83,7 +83,7 @@ pub(crate) fn hash(mut content: impl Read) -> io::Result<String> {
         }
         hash.update(&piece[..read]);
     }
-    Ok(crate::profile::hex(&hash.finalize()))
+    Ok(ordain_types::hex(&hash.finalize()))
 }
 
 pub(crate) fn open_one(file: &InputFile) -> io::Result<(File, u64)> {

@@ -36,7 +36,6 @@ pub use data_dir::DataDir;
 pub use error::ProfileError;
 pub use interpreter::Interpreter;
 pub(crate) use inventory::Depth;
-pub(crate) use lock::hex;
 pub use manifest::Installed;
 pub use progress::{Phase, Progress, Silent};
 pub use set_up::set_up;

@@ -390,9 +390,13 @@ pub const KINDS: &[KindSpec] = &[
     },
     KindSpec {
         name: "transform",
-        about: "rows that the words of `calculation_hint`, or code of your own, make from tables are written to a file",
+        about: "rows that the words of `calculation_hint`, or code of your own, make from tables are written to a file or a table",
         params: &[
-            needed("output", Shape::Text, "the file below the workspace: .csv, .xlsx or .parquet"),
+            needed(
+                "output",
+                Shape::Text,
+                "the file below the workspace (.csv, .xlsx or .parquet), or `table:NAME`",
+            ),
             optional("code", Shape::Text, "code that sets `table`; it is verified and runs in a cell"),
         ],
     },

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::kinds::{HINT, TRANSFORM};
 
 /// A standing rule about data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Check {
     /// Names the check for ever; renaming keeps it.
     pub check_id: String,
@@ -136,7 +136,20 @@ impl Check {
 }
 
 /// How much a failure weighs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Good to know.
@@ -153,7 +166,7 @@ pub enum Severity {
 }
 
 /// From how many failing rows on a grade holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Threshold {
     /// More failing rows than this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +246,7 @@ struct Strict {
 }
 
 /// How failing rows are shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(default)]
 pub struct Samples {
     /// How many at most.

@@ -34,7 +34,7 @@ pub use condition::{Side, Test};
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
-pub use transform::{TRANSFORM, no_rows, output, with_output, with_table};
+pub use transform::{Output, TRANSFORM, no_rows, output, with_output, with_table};
 
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";

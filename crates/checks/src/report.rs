@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use compare::{Difference, differences};
 pub(crate) use csv::harmless;
 pub use csv::render_csv;
-pub use json::{RUN_REPORT_SCHEMA, render_json};
+pub use json::{render_json, run_report_schema};
 pub use junit::render_junit;
 pub use markdown::render_markdown;
 pub use sarif::render_sarif;
@@ -93,7 +93,7 @@ impl FromStr for Format {
 }
 
 /// What a check gave in an earlier run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PastResult {
     /// Names the check.
     pub check_id: String,

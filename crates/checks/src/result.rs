@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::check::Severity;
+use crate::check::{Check, Severity};
 
 /// What one run of checks gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "CheckReport")]
 pub struct RunReport {
     /// Names the run.
     pub run_id: String,
@@ -27,7 +28,7 @@ pub struct RunReport {
 }
 
 /// What one check gave.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CheckResult {
     /// Names the check.
     pub check_id: String,
@@ -97,6 +98,44 @@ pub struct CheckResult {
     pub location: Option<Location>,
 }
 
+impl CheckResult {
+    /// The result of a check of which nothing else is known: it could not be evaluated.
+    pub fn new(check: &Check) -> Self {
+        Self {
+            check_id: check.check_id.clone(),
+            check_name: check.check_name.clone(),
+            status: CheckStatus::Error,
+            reason: None,
+            severity: check.severity,
+            owner: check.owner.clone(),
+            tags: check.tags.clone(),
+            target_table: check.target_table.clone(),
+            kind: check.kind.clone(),
+            rule: check.rule(),
+            understood: None,
+            skipped: None,
+            evaluated: None,
+            failed: None,
+            failed_pct: None,
+            summary: String::new(),
+            samples: Vec::new(),
+            artifacts: Vec::new(),
+            code_from: None,
+            recompiled: None,
+            notes: Vec::new(),
+            code: None,
+            code_hash: None,
+            plan: None,
+            compiled_against: None,
+            data_fingerprint: None,
+            observed: None,
+            kept_from: None,
+            duration_ms: 0.0,
+            location: None,
+        }
+    }
+}
+
 /// A place in a file of checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
@@ -107,7 +146,7 @@ pub struct Location {
 }
 
 /// A failing row.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailedRow {
     /// What tells the row apart.
     pub key: BTreeMap<String, Value>,
@@ -116,7 +155,9 @@ pub struct FailedRow {
 }
 
 /// The grade of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum CheckStatus {
     /// The rule holds.
@@ -132,7 +173,7 @@ pub enum CheckStatus {
 }
 
 /// Why a check was skipped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SkipReason {
     /// Its owner turned it off.
@@ -168,7 +209,7 @@ impl CheckResult {
 }
 
 /// Where a check's code came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CodeFrom {
     /// An earlier run.

@@ -3,12 +3,22 @@
 use std::str::FromStr;
 
 use croner::Cron;
+use croner::errors::CronError;
 use croner::parser::{CronParser, Seconds, Year};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 /// A longer text is no schedule.
 const TEXT_BYTES_MAX: usize = 200;
+
+/// The fields, and what they may hold.
+const FIELDS: [(&str, &str); 5] = [
+    ("minute", "0 to 59"),
+    ("hour", "0 to 23"),
+    ("day of the month", "1 to 31"),
+    ("month", "1 to 12, or jan to dec"),
+    ("day of the week", "0 to 7, or sun to sat"),
+];
 
 /// A cron expression in a time zone: `0 6 * * *`, `@daily`, `30 9 * * mon-fri Europe/Berlin`. Without a zone it is UTC.
 ///
@@ -56,7 +66,23 @@ impl FromStr for Schedule {
         };
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let cron = parser.parse(&expression.join(" "));
-        Ok(Self { cron: cron.map_err(|error| ScheduleError::Cron(error.to_string()))?, zone })
+        Ok(Self {
+            cron: cron.map_err(|error| ScheduleError::Cron(wrong_field(parser, expression, &error)))?,
+            zone,
+        })
+    }
+}
+
+/// What is wrong with an expression, with the field that cannot be read.
+fn wrong_field(parser: CronParser, fields: &[&str], error: &CronError) -> String {
+    let wrong = FIELDS.iter().zip(fields).enumerate().find(|(at, (_, field))| {
+        let alone: Vec<&str> =
+            (0..FIELDS.len()).map(|place| if place == *at { **field } else { "*" }).collect();
+        parser.parse(&alone.join(" ")).is_err()
+    });
+    match wrong {
+        Some((_, ((name, range), field))) => format!("`{field}` is no {name} ({range})"),
+        None => error.to_string(),
     }
 }
 
@@ -87,6 +113,13 @@ impl Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_field_that_cannot_be_read_is_named() {
+        let said = |text: &str| text.parse::<Schedule>().unwrap_err().to_string();
+        assert_eq!(said("0 25 * * *"), "`25` is no hour (0 to 23)");
+        assert_eq!(said("0 6 * * funday"), "`funday` is no day of the week (0 to 7, or sun to sat)");
+    }
 
     /// The first of January 2025 at midnight, a Wednesday.
     const START: i64 = 1_735_689_600;

@@ -5,8 +5,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use ordain_engine::PlanFile;
-use ordain_types::format_bytes;
+use ordain_types::{SourceFile, format_bytes};
 
 /// The longest plan or module; the verifier accepts no longer one.
 const PLAN_BYTES_MAX: u64 = 1 << 20;
@@ -50,11 +49,11 @@ pub(crate) fn program(path: &Path, bytes_max: u64) -> Result<(Vec<u8>, String), 
 }
 
 /// A plan or a module.
-pub(crate) fn plan(path: &Path) -> Result<PlanFile, String> {
+pub(crate) fn plan(path: &Path) -> Result<SourceFile, String> {
     let (code, name) = program(path, PLAN_BYTES_MAX)?;
     let code = String::from_utf8(code)
         .map_err(|_| format!("cannot read `{}`: it is not UTF-8 text", path.display()))?;
-    Ok(PlanFile { code, name: if path == Path::new("-") { "plan.py".to_owned() } else { name } })
+    Ok(SourceFile { code, name: if path == Path::new("-") { "plan.py".to_owned() } else { name } })
 }
 
 #[cfg(test)]

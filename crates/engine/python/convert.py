@@ -97,9 +97,9 @@ def text_of(path, packing, notes):
 class Raw:
     """A table as it lies in its file: a frame of undecided values, and where its first row stands."""
 
-    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False, readings=None):
+    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False, readings=None, stored=None):
         self.frame, self.notes, self.units, self.first_row, self.exact = frame, list(notes), units or {}, first_row, exact
-        self.readings = readings
+        self.readings, self.stored = readings, stored or {}
 
 
 def from_text(text, form, notes):
@@ -167,7 +167,7 @@ def from_columns(path, packing, form):
             table = pyarrow.feather.read_table(file)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
         raise Unreadable(f"it does not read as {form}: {error}") from None
-    return reading.with_index(table.to_pandas())
+    return Raw(reading.with_index(table.to_pandas()), exact=True, stored={field.name: field.type for field in table.schema})
 
 
 # --- everything else: the tables that a look into the file finds ------------------------------------------------------
@@ -228,7 +228,7 @@ def decided(raw):
         quick = ((str(name), reading.quickly_decided(str(name), raw.frame[name])) for name in raw.frame.columns if name not in said)
         ready = {name: one for name, one in quick if one is not None}
     counts = [(str(name), {} if str(name) in ready else reading.counted(raw.frame[name])) for name in raw.frame.columns]
-    found = {one["name"]: one for one in reading.decide_all(counts, said, table, ready)}
+    found = {one["name"]: reading.as_stored(one, raw.stored.get(one["name"])) for one in reading.decide_all(counts, said, table, ready)}
     for place, unit in raw.units.items():
         found[str(raw.frame.columns[place])].setdefault("unit", unit)
     return found, reading.of_table(list(found.values()), counts)
@@ -299,8 +299,10 @@ def written(number, sheet, raw):
         raw = Raw(frame.iloc[:-1], (), raw.units, raw.first_row, raw.exact)
         frame, (readings, said) = raw.frame, decided(raw)
     is_report = is_open and not raw.exact and len(frame) <= reading.REPORT_ROWS_MAX
-    among = reading.totals_among(frame.values.tolist(), raw.first_row) if is_report else None
-    notes += [among] if among else []
+    if is_report:
+        rows = frame.values.tolist()
+        told = (reading.totals_among(rows, raw.first_row), reading.repeated_header(rows, list(frame.columns), raw.first_row))
+        notes += filter(None, told)
     notes += said
     columns, arrays, misfits = [], [], {}
     for name in frame.columns:
@@ -333,7 +335,7 @@ def written(number, sheet, raw):
 def typed_column(values, one):
     if reading.is_native(values, one):
         if one["type"] == "json":
-            return values.map(lambda value: json.dumps(value, default=str), na_action="ignore").astype("str"), {}
+            return values.map(lambda value: json.dumps(value, default=reading.plain_json), na_action="ignore").astype("str"), {}
         return values, {}
     column, wrong = reading.typed(values, one)
     return column.dt.tz_localize("UTC") if one.get("zone") and column.dtype.kind == "M" else column, wrong
@@ -344,7 +346,7 @@ def converted(path):
     if known is not None:
         raws = {None: from_store(path.read_text("utf-8"), list(known))}
     elif form in ("parquet", "feather"):
-        raws = {None: Raw(from_columns(path, packing, form), exact=True)}
+        raws = {None: from_columns(path, packing, form)}
     elif form in ("csv", "tsv"):
         raws = {None: from_text(text_of(path, packing, notes), form, notes)}
     else:

@@ -34,7 +34,7 @@ impl Engine {
     /// Whether bytes are those of the file that a run left.
     pub fn is_as_left(artifact: &Artifact, bytes: &[u8]) -> bool {
         let digest = Sha256::digest(bytes);
-        digest.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")) == artifact.sha256
+        ordain_types::hex(&digest) == artifact.sha256
     }
 
     pub(crate) fn folder(&self, run: &RunId) -> Option<PathBuf> {

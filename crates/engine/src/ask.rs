@@ -3,7 +3,7 @@
 use ordain_cell::Discard;
 use ordain_planner::{Planner, Progress, Quiet, Turn, reader};
 use ordain_store::ConversationTurn;
-use ordain_types::{BoxFuture, Outline, RunId, RunRecord, Strategy};
+use ordain_types::{BoxFuture, Outline, RunId, RunRecord, SourceFile, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -25,7 +25,7 @@ pub struct Ask {
     /// What is asked, in words.
     pub request: String,
     /// The plan, where the caller gives it.
-    pub plan: Option<PlanFile>,
+    pub plan: Option<SourceFile>,
     /// Who writes the plan otherwise.
     #[serde(skip, default = "reader_alone")]
     pub planner: Planner,
@@ -84,15 +84,6 @@ pub enum Decision {
     Respond(String),
 }
 
-/// A plan that the caller gives.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct PlanFile {
-    /// The Python.
-    pub code: String,
-    /// The name of the file, for tracebacks.
-    pub name: String,
-}
-
 /// What becomes of a plan's changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -134,7 +125,7 @@ impl Ask {
     /// The same request with the plan for it.
     #[must_use]
     pub fn with_plan(self, code: &str, name: &str) -> Self {
-        let plan = PlanFile { code: code.to_owned(), name: name.to_owned() };
+        let plan = SourceFile { code: code.to_owned(), name: name.to_owned() };
         Self { plan: Some(plan), ..self }
     }
 

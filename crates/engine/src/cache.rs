@@ -95,13 +95,13 @@ impl Engine {
         for plan in self.store.find_plans(key.kind.as_str(), Some(&key.exact)).await? {
             let cached_plan = plan.plan_id.clone();
             if let Some(stale) = why_stale(&plan, self.settings.fingerprint_inputs(trial.schema()), planner) {
-                story.rounds.push(Round::Stale { cached_plan, stale });
+                story.verdict.history.push(Round::Stale { cached_plan, stale });
                 continue;
             }
             match self.try_one(key, plan, story.clone(), trial).await? {
                 Some(Tried::Done(record)) => return Ok(Some(record)),
                 Some(Tried::Trouble { trouble, .. }) => {
-                    story.rounds.push(Round::KeptFailed { cached_plan, trouble });
+                    story.verdict.history.push(Round::KeptFailed { cached_plan, trouble });
                 }
                 None => {}
             }
@@ -117,10 +117,10 @@ impl Engine {
         mut story: Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
-        story.source = PlanSource::Cache;
-        story.model = plan.model;
-        story.written_by = Some(RunId(plan.run_id.clone()));
-        story.plan_id = Some(plan.plan_id.clone());
+        story.plan.source = PlanSource::Cache;
+        story.plan.model = plan.model;
+        story.plan.written_by = Some(RunId(plan.run_id.clone()));
+        story.plan.plan_id = Some(plan.plan_id.clone());
         // The plan was kept for another request: what is said about this run has this run's values.
         let (reading, params) = (key.reading.clone(), key.params.clone());
         let title = reading.clone().unwrap_or(plan.title);

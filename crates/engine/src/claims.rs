@@ -61,7 +61,8 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let literals: Vec<Figure> =
         ordain_verify::string_literals(told.code).iter().flat_map(|text| figures(text)).collect();
     let wrong = listed(suspects.into_iter().filter(|figure| literals.contains(figure)))?;
-    Some(trouble(
+    Some(Trouble::new(
+        ErrorClass::Claim,
         "number-from-nowhere",
         format!("the answer says {wrong}, which stands in the code and in no row and not in the request"),
         "take every number of answer_text from rows or from user_request",
@@ -74,7 +75,8 @@ fn unsupported_number(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -
         figures(told.answer)
             .filter(|figure| !changed.gives(figure) && !evidence.gives(figure) && !is_given(told, figure)),
     )?;
-    Some(trouble(
+    Some(Trouble::new(
+        ErrorClass::Claim,
         "number-not-in-diff",
         format!(
             "the answer says {wrong}, and neither the changed rows nor the rows read nor the request give it"
@@ -91,7 +93,8 @@ fn foreign_name(told: Told<'_>, evidence: &Evidence, changed: &Evidence) -> Opti
         let is_named = evidence.names(told.diff.tables.keys(), phrase);
         is_named && !changed.mentions(phrase) && !asked.contains(phrase)
     })?;
-    Some(trouble(
+    Some(Trouble::new(
+        ErrorClass::Claim,
         "name-not-in-diff",
         format!("the answer speaks of `{name}`, which the change is not about"),
         "name what was changed",
@@ -114,11 +117,6 @@ fn is_given(told: Told<'_>, figure: &Figure) -> bool {
     [told.request, told.policy]
         .into_iter()
         .any(|text| figures(cut(text, SOURCE_BYTES_MAX)).any(|given| given.is_like(figure)))
-}
-
-fn trouble(code: &str, message: String, hint: &str) -> Trouble {
-    let (code, hint) = (code.to_owned(), Some(hint.to_owned()));
-    Trouble { class: ErrorClass::Claim, code, message, line: None, hint }
 }
 
 fn cut(text: &str, bytes_max: usize) -> &str {

@@ -12,19 +12,17 @@ use std::path::PathBuf;
 
 use ordain_cell::{Discard, InputFile};
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, RunId};
+use ordain_types::{BoxFuture, RunId, SourceFile};
 use ordain_verify::{Contract, Policy};
 
 pub use answer::{AnswerType, CodeAnswer};
 pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
-use crate::ask::PlanFile;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
 use crate::fingerprint::hash;
-use crate::road::module_records;
 use crate::work::Work;
 
 /// A question about files.
@@ -37,9 +35,9 @@ pub struct CodeTask {
     /// Names of those files that the executor has mounted in every cell.
     pub mounted: Vec<String>,
     /// The plan, where the caller gives it.
-    pub plan: Option<PlanFile>,
+    pub plan: Option<SourceFile>,
     /// Further modules, which the plan can import by their names.
-    pub modules: Vec<PlanFile>,
+    pub modules: Vec<SourceFile>,
     /// Who writes the plan otherwise.
     pub planner: Planner,
     /// Whether plans are taken from the cache and kept in it.
@@ -93,7 +91,7 @@ impl CodeTask {
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
         let hashes = ordain_cell::hash_files(files).await;
-        let modules = module_records(&self.modules);
+        let modules = &self.modules;
         let files = format!("{names:?}\0{hashes:?}");
         hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
     }

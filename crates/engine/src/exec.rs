@@ -5,10 +5,9 @@ use std::sync::Arc;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
-use ordain_types::{BoxFuture, Limits, RunId, RunRecord, Schema};
+use ordain_types::{BoxFuture, Limits, RunId, RunRecord, Schema, SourceFile};
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, verify};
 
-use crate::ask::PlanFile;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec_sessions::Defined;
@@ -19,7 +18,7 @@ use crate::work::Work;
 #[derive(Debug, Clone)]
 pub struct Exec {
     /// The code.
-    pub given: PlanFile,
+    pub given: SourceFile,
     /// What the verifier asks of it.
     pub judgement: Judgement,
     /// The Python packages it finds.

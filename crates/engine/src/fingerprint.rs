@@ -231,8 +231,7 @@ fn rules_of(table: &Table) -> String {
 
 /// The first half of a text's SHA-256, in hexadecimal.
 pub(crate) fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text.as_bytes());
-    digest[..16].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(&Sha256::digest(text.as_bytes())[..16])
 }
 
 #[cfg(test)]

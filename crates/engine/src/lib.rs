@@ -43,7 +43,7 @@ mod trial;
 mod verdicts;
 mod work;
 
-pub use ask::{Ask, Decision, Mode, PlanFile, Resumed, turn_of};
+pub use ask::{Ask, Decision, Mode, Resumed, turn_of};
 pub use code::{AnswerType, CodeAnswer, CodeTask, ModuleProblem};
 pub use engine::{Engine, EngineSettings};
 pub use error::EngineError;

@@ -30,6 +30,9 @@ const NOTHING_DONE: [&str; 6] = [
     "invalid_request",
     "unsupported_intent",
 ];
+/// What helps a plan that answers nothing.
+const ON_EVERY_PATH: &str = "set answer_text to one or two sentences on every path";
+const OR_PRINTED: &str = "set answer_text to one or two sentences, or print the result";
 /// The longest answer that is taken from what a program printed.
 const PRINTED_BYTES_MAX: usize = 2_000;
 
@@ -151,23 +154,15 @@ pub(crate) fn broken_promise(
     if matches!(work, Work::Exec(_)) {
         return None;
     }
-    let Some(status) = &attempt.status else {
-        let hint = "set STATUS to one of the statuses on every path";
-        return Some(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
-    };
-    if let Some(trouble) = unknown_status(status, statuses) {
-        return Some(trouble);
-    }
     // A statement that is typed into a session need not say anything.
     let may_be_silent = matches!(work, Work::Code(task) if task.is_typed());
-    if !may_be_silent && attempt.answer.text.as_deref().is_none_or(|text| text.trim().is_empty()) {
-        let hint = match work {
-            Work::Ask(_) => "set answer_text to one or two sentences on every path",
-            _ => "set answer_text to one or two sentences, or print the result",
-        };
-        return Some(broken("missing-answer", "the plan set no answer_text".to_owned(), hint));
+    match known_status(attempt, statuses) {
+        Err(trouble) => Some(trouble),
+        Ok(_) if !may_be_silent && attempt.is_silent() => {
+            Some(missing_answer(if matches!(work, Work::Ask(_)) { ON_EVERY_PATH } else { OR_PRINTED }))
+        }
+        Ok(status) => broken_declaration(execution, attempt, diff, status),
     }
-    broken_declaration(execution, attempt, diff, status)
 }
 
 /// What a plan declares to do must be what it did.
@@ -204,36 +199,39 @@ fn broken_declaration(
     None
 }
 
-fn broken(code: &str, message: String, hint: &str) -> Trouble {
-    let (class, hint) = (ErrorClass::Contract, Some(hint.to_owned()));
-    Trouble { class, code: code.to_owned(), message, line: None, hint }
+/// A promise that code did not keep.
+pub(crate) fn broken(code: &str, message: String, hint: &str) -> Trouble {
+    Trouble::new(ErrorClass::Contract, code, message, hint)
 }
 
 /// What is wrong with the answer of the last of several steps, given what all of them changed.
 pub(crate) fn broken_answer(attempt: &Attempt, diff: &Diff, statuses: &[String]) -> Option<Trouble> {
-    let Some(status) = &attempt.status else {
-        let hint = "set STATUS to one of the statuses on every path";
-        return Some(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
-    };
-    unknown_status(status, statuses).or_else(|| missing_answer(attempt)).or_else(|| {
-        let is_undone = !diff.is_empty() && NOTHING_DONE.contains(&status.as_str());
-        is_undone.then(|| changes_without_success(status, &format!("changed {} rows", diff.rows())))
-    })
+    match known_status(attempt, statuses) {
+        Err(trouble) => Some(trouble),
+        Ok(_) if attempt.is_silent() => Some(missing_answer(ON_EVERY_PATH)),
+        Ok(status) if !diff.is_empty() && NOTHING_DONE.contains(&status) => {
+            Some(changes_without_success(status, &format!("changed {} rows", diff.rows())))
+        }
+        Ok(_) => None,
+    }
 }
 
-fn unknown_status(status: &str, statuses: &[String]) -> Option<Trouble> {
+/// The status that the code set, if it is one of the workspace's.
+fn known_status<'a>(attempt: &'a Attempt, statuses: &[String]) -> Result<&'a str, Trouble> {
+    let Some(status) = attempt.status.as_deref() else {
+        let hint = "set STATUS to one of the statuses on every path";
+        return Err(broken("missing-status", "the plan set no STATUS".to_owned(), hint));
+    };
     if statuses.iter().any(|known| known == status) {
-        return None;
+        return Ok(status);
     }
     let message = format!("the plan set STATUS to `{}`", status.chars().take(60).collect::<String>());
     let hint = format!("the statuses are {}", statuses.join(", "));
-    Some(broken("unknown-status", message, &hint))
+    Err(broken("unknown-status", message, &hint))
 }
 
-fn missing_answer(attempt: &Attempt) -> Option<Trouble> {
-    let is_missing = attempt.answer.text.as_deref().is_none_or(|text| text.trim().is_empty());
-    let hint = "set answer_text to one or two sentences on every path";
-    is_missing.then(|| broken("missing-answer", "the plan set no answer_text".to_owned(), hint))
+fn missing_answer(hint: &str) -> Trouble {
+    broken("missing-answer", "the plan set no answer_text".to_owned(), hint)
 }
 
 fn changes_without_success(status: &str, did: &str) -> Trouble {
@@ -268,11 +266,6 @@ pub(crate) fn run_error(class: ErrorClass, code: &str, message: String, hint: Op
     RunError { class, code: code.to_owned(), message, hint: hint.map(str::to_owned) }
 }
 
-/// The error of a trouble that nobody puts right.
-pub(crate) fn error_of(trouble: &Trouble) -> RunError {
-    run_error(trouble.class, &trouble.code, trouble.message.clone(), trouble.hint.as_deref())
-}
-
 pub(crate) fn describe(error: &CodeError) -> String {
     let message = error.message.as_deref().unwrap_or_default();
     match (&error.kind, error.line) {
@@ -289,13 +282,9 @@ pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tri
     let text = Some(format!("Nothing was changed, because {messages}."));
     attempt.answer = Answer { text, ..Answer::default() };
     let is_invariant = violations.first().is_some_and(|violation| violation.rule == "invariant");
-    let trouble = Trouble {
-        class: ErrorClass::Invariant,
-        code: if is_invariant { "invariant-broken" } else { "rule-broken" }.to_owned(),
-        message: messages,
-        line: None,
-        hint: Some("nothing was changed; the run's record has the rows".to_owned()),
-    };
+    let code = if is_invariant { "invariant-broken" } else { "rule-broken" };
+    let hint = "nothing was changed; the run's record has the rows";
+    let trouble = Trouble::new(ErrorClass::Invariant, code, messages, hint);
     Tried::Trouble { trouble, state: RunState::RolledBack, attempt: Some(Box::new(attempt)) }
 }
 

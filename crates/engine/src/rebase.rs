@@ -1,9 +1,9 @@
 //! Approves a held change whose rows have moved on: the same code and params on today's rows.
 
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::{BoxFuture, RunKind, RunRecord, RunState};
+use ordain_types::{BoxFuture, RunKind, RunRecord, RunState, SourceFile};
 
-use crate::ask::{Ask, PlanFile};
+use crate::ask::Ask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 
@@ -29,7 +29,7 @@ impl Engine {
             if held.kind != RunKind::Ask {
                 return Err(not_rebased(&held));
             }
-            let plan = PlanFile { code: step.code.clone(), name: "plan.py".to_owned() };
+            let plan = SourceFile { code: step.code.clone(), name: "plan.py".to_owned() };
             self.ask(Ask {
                 plan: Some(plan),
                 params: held.plan.params.clone(),

@@ -6,16 +6,13 @@ use std::time::Instant;
 use ordain_cell::{Execution, Output};
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
 use ordain_store::Claim;
-use ordain_types::{
-    ErrorClass, ModuleRecord, RunError, RunId, RunKind, RunRecord, RunState, Strategy, Trouble,
-};
+use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, Strategy};
 
 use crate::cache::CacheKey;
 use crate::checks::CheckRun;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
-use crate::outcome::error_of;
 use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps;
 use crate::story::{End, Head, Story, millis};
@@ -133,11 +130,10 @@ impl Engine {
         let nothing = Exchange::default();
         let order = trial.work.order();
         if let Some(error) = trial.unusable_files() {
-            let end = End::Stopped { error, state: RunState::Failed, attempt: None };
-            return trial.write_down(&story, end, &nothing).await;
+            return trial.write_down(&story, End::failed(error), &nothing).await;
         }
         if let Err(trouble) = trial.bring(&[]) {
-            return trial.write_down(&story, refused(&trouble), &nothing).await;
+            return trial.write_down(&story, End::rejected(trouble), &nothing).await;
         }
         trial.restore_session().await?;
         if let Some(plan) = order.plan {
@@ -151,7 +147,7 @@ impl Engine {
         }
         story.planned_by(order.planner);
         if let Work::Code(task) = trial.work {
-            story.reason.clone_from(&task.reason);
+            story.plan.reason.clone_from(&task.reason);
         }
         if order.request.trim().is_empty() {
             let text = "The request is empty; say what you would like to know or change.".to_owned();
@@ -175,7 +171,7 @@ impl Engine {
             Ok(accepted) => accepted,
             Err(trouble) => {
                 story.troubled(&trouble);
-                return trial.write_down(&story, refused(&trouble), &exchange).await;
+                return trial.write_down(&story, End::rejected(trouble), &exchange).await;
             }
         };
         let one = Try { accepted: &accepted, exchange: &exchange, is_last: true };
@@ -183,7 +179,7 @@ impl Engine {
             Tried::Done(record) => Ok(record),
             Tried::Trouble { trouble, state, attempt } => {
                 story.troubled(&trouble);
-                let end = End::Stopped { error: error_of(&trouble), state, attempt };
+                let end = End::Stopped { error: trouble.into(), state, attempt };
                 trial.write_down(&story, end, &exchange).await
             }
         }
@@ -292,20 +288,7 @@ fn is_for_react(order: &Order<'_>, end: &End) -> bool {
     is_open && matches!(end, End::Stopped { error, .. } if error.class == ErrorClass::Runtime)
 }
 
-/// A plan that was refused before it ran.
-fn refused(trouble: &Trouble) -> End {
-    End::Stopped { error: error_of(trouble), state: RunState::Rejected, attempt: None }
-}
-
 /// Whether a run ended because no planner could be had, so that nothing was tried.
 pub(crate) fn is_planners(record: &RunRecord) -> bool {
     record.error.as_ref().is_some_and(|error: &RunError| error.class == ErrorClass::Planner)
-}
-
-/// The modules of a request, as a record keeps them.
-pub(crate) fn module_records(modules: &[crate::ask::PlanFile]) -> Vec<ModuleRecord> {
-    modules
-        .iter()
-        .map(|module| ModuleRecord { name: module.name.clone(), code: module.code.clone() })
-        .collect()
 }

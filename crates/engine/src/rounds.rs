@@ -7,13 +7,12 @@ use std::time::Instant;
 
 use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply, Reviewed};
 use ordain_types::{
-    Diff, ErrorClass, Event, HeldBy, ModuleRecord, Outline, Round, RunState, Schema, Timing, Trouble,
+    Diff, ErrorClass, Event, HeldBy, Outline, Round, RunState, Schema, SourceFile, Timing, Trouble,
 };
 use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
 use serde_json::Value;
 
 use crate::error::EngineError;
-use crate::outcome::{error_of, run_error};
 use crate::story::{Attempt, End, Story, millis};
 
 /// How often mechanical fixes are made to one draft; a fix may bring another one to light.
@@ -38,7 +37,7 @@ pub(crate) trait Trial {
         verify(code, self.policy(), self.schema())
     }
     /// Judges the modules that come with a draft, and lets its code import them.
-    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble>;
+    fn bring(&mut self, modules: &[SourceFile]) -> Result<(), Trouble>;
     /// Runs code that only reads, and gives what the planner is shown of it.
     async fn look(&mut self, _draft: &Draft) -> Result<String, EngineError> {
         Ok("there is nothing to look at".to_owned())
@@ -234,7 +233,7 @@ impl Failed {
         if is_repeated {
             trouble.message.push_str("; the planner made the same mistake twice");
         }
-        End::Stopped { error: error_of(&trouble), state, attempt }
+        End::Stopped { error: trouble.into(), state, attempt }
     }
 }
 
@@ -248,10 +247,7 @@ impl Rounds<'_> {
         progress.stage(if round == 1 { "planning" } else { "repairing" });
         self.story.begins(round);
         match self.next(trial, progress).await? {
-            Err(error) => {
-                let error = run_error(ErrorClass::Planner, error.code, error.message, error.hint.as_deref());
-                Ok(Step::Over(End::Stopped { error, state: RunState::Failed, attempt: None }))
-            }
+            Err(error) => Ok(Step::Over(End::failed(error))),
             Ok(Reply::Question(question)) => Ok(Step::Asks(cut(&question))),
             Ok(Reply::Refusal(reason)) => Ok(Step::Over(declined("unsupported_intent", &reason))),
             Ok(Reply::Unusable(trouble)) => {
@@ -299,7 +295,7 @@ impl Rounds<'_> {
                 left => format!("Reply with the plan; {left} more look is possible."),
             };
             self.planner.show(self.exchange, &shown, &what_now);
-            self.story.rounds.push(Round::Looked { look: draft.code, shown });
+            self.story.verdict.history.push(Round::Looked { look: draft.code, shown });
         }
     }
 
@@ -455,13 +451,8 @@ pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Tro
     if action == Some("read") && verdict.effects.may_write {
         let tables: Vec<&str> = verdict.effects.writes.keys().map(String::as_str).collect();
         let hint = "declare `mutate` if the request asks for a change, else leave the rows alone";
-        return Err(Trouble {
-            class: ErrorClass::Contract,
-            code: "declared-read-but-writes".to_owned(),
-            message: format!("the plan declares action `read`, and its code writes {}", tables.join(", ")),
-            line: None,
-            hint: Some(hint.to_owned()),
-        });
+        let message = format!("the plan declares action `read`, and its code writes {}", tables.join(", "));
+        return Err(Trouble::new(ErrorClass::Contract, "declared-read-but-writes", message, hint));
     }
     let params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
     let (effects, hold) = (verdict.effects.clone(), draft.hold.clone());
@@ -505,11 +496,7 @@ fn cut(words: &str) -> String {
 }
 
 fn too_many_looks(looks: u32) -> Trouble {
-    Trouble {
-        class: ErrorClass::Reply,
-        code: "too-many-looks".to_owned(),
-        message: format!("there were {looks} looks already"),
-        line: None,
-        hint: Some("reply with the program now; it can look for itself".to_owned()),
-    }
+    let message = format!("there were {looks} looks already");
+    let hint = "reply with the program now; it can look for itself";
+    Trouble::new(ErrorClass::Reply, "too-many-looks", message, hint)
 }

@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use ordain_planner::{Draft, Planner};
 use ordain_types::{
-    Answer, Call, Diff, HeldBy, InvariantResult, Judged, Modification, ModificationKind, Outline, PlanRecord,
-    PlanSource, Question, Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
-    StepRecord, StepState, Strategy, Timing, Trouble, Usage, VerdictRecord,
+    Answer, Call, Diff, HeldBy, InvariantResult, Judged, Modification, ModificationKind, PlanRecord,
+    PlanSource, Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord,
+    StepState, Strategy, Timing, Trouble, Usage, VerdictRecord,
 };
 use ordain_verify::Verdict;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 /// Characters of a request that are the plan's goal.
 const GOAL_CHARS_MAX: usize = 500;
@@ -28,15 +28,11 @@ pub(crate) struct Head {
 /// What happened so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Story {
-    pub(crate) source: PlanSource,
-    pub(crate) model: Option<String>,
-    pub(crate) written_by: Option<RunId>,
-    pub(crate) plan_id: Option<String>,
-    pub(crate) rounds: Vec<Round>,
-    pub(crate) modifications: Vec<Modification>,
+    /// The plan as the record has it. Of a run of one program, goal, step and reading are filled in at the end.
+    pub(crate) plan: PlanRecord,
+    /// The rounds so far, and what was found in the code that was judged last.
+    pub(crate) verdict: VerdictRecord,
     pub(crate) usage: Usage,
-    /// The values that the code took from `params`.
-    pub(crate) params: Map<String, Value>,
     /// The change that is made again, and how it differs.
     pub(crate) rebases: Option<Rebase>,
     /// The run whose work this one goes on with.
@@ -44,21 +40,10 @@ pub(crate) struct Story {
     /// The rule by which its change waits for a person.
     pub(crate) held_by: Option<HeldBy>,
     pub(crate) timing: Timing,
-    /// The steps of a run that has several.
-    pub(crate) steps: Vec<StepRecord>,
-    pub(crate) outline: Option<Outline>,
-    pub(crate) replans: Vec<String>,
-    /// Questions to the person who asked.
-    pub(crate) questions: Vec<Question>,
-    /// Why this strategy was taken.
-    pub(crate) reason: Option<String>,
     /// What steps called outside of the tables, or is to be called after the commit.
     pub(crate) calls: Vec<Call>,
-    /// The code that was judged last, and what was found in it.
+    /// The code that was judged last.
     draft: Option<Draft>,
-    findings: Vec<Value>,
-    is_accepted: bool,
-    iterations: u32,
 }
 
 /// What running accepted code gave.
@@ -78,6 +63,11 @@ pub(crate) struct Attempt {
 }
 
 impl Attempt {
+    /// Whether it answers nothing.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.answer.text.as_deref().is_none_or(|text| text.trim().is_empty())
+    }
+
     /// Whether something is to be called after the commit.
     pub(crate) fn has_later_calls(&self) -> bool {
         self.calls.iter().any(Call::is_later)
@@ -95,42 +85,55 @@ pub(crate) enum End {
     Ended { state: RunState, attempt: Box<Attempt> },
 }
 
+impl End {
+    /// It failed, or nothing could be run.
+    pub(crate) fn failed(error: impl Into<RunError>) -> Self {
+        Self::Stopped { error: error.into(), state: RunState::Failed, attempt: None }
+    }
+
+    /// What was to run was refused before it did.
+    pub(crate) fn rejected(trouble: Trouble) -> Self {
+        Self::Stopped { error: trouble.into(), state: RunState::Rejected, attempt: None }
+    }
+}
+
 impl Story {
     /// The planner writes the plan.
     pub(crate) fn planned_by(&mut self, planner: &Planner) {
         let is_model = planner.can_repair();
-        self.source = if is_model { PlanSource::Model } else { PlanSource::Rules };
-        self.model = is_model.then(|| planner.name());
+        self.plan.source = if is_model { PlanSource::Model } else { PlanSource::Rules };
+        self.plan.model = is_model.then(|| planner.name());
     }
 
     /// A round began.
     pub(crate) fn begins(&mut self, round: u32) {
-        self.iterations = round;
+        self.verdict.iterations = round;
     }
 
     /// The run has programs of its own in several steps, each of which was accepted or never run.
     pub(crate) fn went_through(&mut self, steps: Vec<StepRecord>, source: PlanSource) {
-        (self.steps, self.source, self.is_accepted) = (steps, source, true);
+        (self.plan.steps, self.plan.source, self.verdict.accepted) = (steps, source, true);
     }
 
     /// Code was judged.
     pub(crate) fn judged(&mut self, round: u32, draft: &Draft, verdict: &Verdict) {
-        self.findings =
+        self.verdict.findings =
             verdict.findings.iter().filter_map(|finding| serde_json::to_value(finding).ok()).collect();
-        (self.is_accepted, self.iterations) = (verdict.is_accepted(), round);
-        self.rounds.push(Round::Judged(Judged {
+        (self.verdict.accepted, self.verdict.iterations) = (verdict.is_accepted(), round);
+        self.verdict.history.push(Round::Judged(Judged {
             round,
             accepted: verdict.is_accepted(),
-            findings: self.findings.clone(),
+            findings: self.verdict.findings.clone(),
             code: Some(draft.code.clone()),
             modules: draft.modules.clone(),
             trouble: None,
         }));
         let modification = |kind, what: &str| Modification { round, kind, what: what.to_owned(), said: None };
         let fixes = draft.modifications.iter().map(|what| modification(ModificationKind::Fix, what));
-        self.modifications.extend(fixes);
+        self.verdict.modifications.extend(fixes);
         if round > 1 {
-            self.modifications
+            self.verdict
+                .modifications
                 .push(modification(ModificationKind::Rewrite, "the planner wrote the code anew"));
         }
         self.draft = Some(draft.clone());
@@ -143,18 +146,18 @@ impl Story {
 
     /// The steps of the run have been judged one by one; the run has no code of its own.
     pub(crate) fn is_of_steps(&mut self) {
-        (self.draft, self.is_accepted) = (None, true);
+        (self.draft, self.verdict.accepted) = (None, true);
     }
 
     /// A reply held no code.
     pub(crate) fn unusable(&mut self, round: u32) {
-        self.is_accepted = false;
-        self.rounds.push(Round::Judged(Judged { round, ..Judged::default() }));
+        self.verdict.accepted = false;
+        self.verdict.history.push(Round::Judged(Judged { round, ..Judged::default() }));
     }
 
     /// Something was wrong with the round.
     pub(crate) fn troubled(&mut self, trouble: &Trouble) {
-        if let Some(Round::Judged(judged)) = self.rounds.last_mut() {
+        if let Some(Round::Judged(judged)) = self.verdict.history.last_mut() {
             judged.trouble = Some(trouble.clone());
         }
     }
@@ -176,17 +179,17 @@ impl Story {
     /// Something that is worth knowing and stopped nothing.
     pub(crate) fn warned(&mut self, code: &str, message: &str, hint: &str) {
         let warning = json!({ "code": code, "severity": "warning", "message": message, "hint": hint });
-        self.findings.push(warning);
+        self.verdict.findings.push(warning);
     }
 
     fn new_answer(&mut self, said: Option<String>, what: &str) {
         let (kind, what) = (ModificationKind::Answer, what.to_owned());
-        self.modifications.push(Modification { round: self.iterations, kind, what, said });
+        self.verdict.modifications.push(Modification { round: self.verdict.iterations, kind, what, said });
     }
 
     /// Whether what the plan answers had to be replaced.
     pub(crate) fn has_replaced_answer(&self) -> bool {
-        self.modifications.iter().any(|done| done.kind == ModificationKind::Answer)
+        self.verdict.modifications.iter().any(|done| done.kind == ModificationKind::Answer)
     }
 
     /// The record of the run.
@@ -225,64 +228,40 @@ impl Story {
         record
     }
 
-    fn verdict(&self) -> VerdictRecord {
-        VerdictRecord {
-            accepted: self.is_accepted,
-            iterations: self.iterations,
-            findings: self.findings.clone(),
-            history: self.history(),
-            modifications: self.modifications.clone(),
-        }
-    }
-
     /// The rounds, without the code of the last one where that is the plan's own: a record has its code once.
-    fn history(&self) -> Vec<Round> {
-        let mut rounds = self.rounds.clone();
-        if let Some(Round::Judged(last)) = rounds.last_mut()
+    fn verdict(&self) -> VerdictRecord {
+        let mut verdict = self.verdict.clone();
+        if let Some(Round::Judged(last)) = verdict.history.last_mut()
             && last.accepted
-            && self.steps.is_empty()
+            && self.plan.steps.is_empty()
             && last.code.as_ref() == self.draft.as_ref().map(|draft| &draft.code)
         {
             last.code = None;
         }
-        rounds
+        verdict
     }
 
     fn plan(&self, head: &Head, attempt: Option<&Attempt>) -> PlanRecord {
-        let state = match attempt {
-            None => StepState::Waiting,
-            Some(attempt) if attempt.outcome.error.is_none() => StepState::Done,
-            Some(_) => StepState::Failed,
-        };
-        let step = |draft: &Draft| StepRecord {
-            id: "1".to_owned(),
-            title: draft.title.clone(),
-            needs: Vec::new(),
-            success: String::new(),
-            code: draft.code.clone(),
-            modules: draft.modules.clone(),
-            state,
-            params: draft.params.clone(),
-            ..StepRecord::default()
-        };
-        PlanRecord {
-            source: self.source,
-            model: self.model.clone(),
-            goal: head.request.chars().take(GOAL_CHARS_MAX).collect(),
-            steps: if self.steps.is_empty() {
-                self.draft.iter().map(step).collect()
-            } else {
-                self.steps.clone()
-            },
-            written_by: self.written_by.clone(),
-            plan_id: self.plan_id.clone(),
-            reading: self.draft.as_ref().and_then(|draft| draft.reading.clone()),
-            params: self.params.clone(),
-            reason: self.reason.clone(),
-            outline: self.outline.clone(),
-            questions: self.questions.clone(),
-            replans: self.replans.clone(),
+        let mut plan = self.plan.clone();
+        plan.goal = head.request.chars().take(GOAL_CHARS_MAX).collect();
+        let Some(draft) = &self.draft else { return plan };
+        plan.reading.clone_from(&draft.reading);
+        if plan.steps.is_empty() {
+            plan.steps.push(StepRecord {
+                id: "1".to_owned(),
+                title: draft.title.clone(),
+                code: draft.code.clone(),
+                modules: draft.modules.clone(),
+                state: match attempt {
+                    None => StepState::Waiting,
+                    Some(attempt) if attempt.outcome.error.is_none() => StepState::Done,
+                    Some(_) => StepState::Failed,
+                },
+                params: draft.params.clone(),
+                ..StepRecord::default()
+            });
         }
+        plan
     }
 }
 

@@ -9,8 +9,8 @@ use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, ModuleRecord, Outline, Rebase, Round,
-    RunError, RunRecord, RunState, Schema, Trouble,
+    Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Outline, Rebase, Round, RunError,
+    RunRecord, RunState, Schema, SourceFile, Trouble,
 };
 use ordain_verify::{Policy, Verdict, verify};
 use serde_json::{Map, Value, json};
@@ -29,7 +29,7 @@ use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
 use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
 use crate::profile::Needs;
-use crate::road::{is_planners, module_records};
+use crate::road::is_planners;
 use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried, Try};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
@@ -98,14 +98,12 @@ impl Trial for RunTrial<'_> {
         }
     }
 
-    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
-        let all: Vec<ModuleRecord> =
-            self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
+    fn bring(&mut self, modules: &[SourceFile]) -> Result<(), Trouble> {
+        let all: Vec<SourceFile> = self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
         if !all.is_empty() && !matches!(self.work, Work::Code(_)) {
-            let hint = Some("put everything into one program".to_owned());
             let message = "this is carried out by one program without modules of its own".to_owned();
-            let (class, code) = (ErrorClass::Verify, "modules".to_owned());
-            return Err(Trouble { class, code, message, line: None, hint });
+            let hint = "put everything into one program";
+            return Err(Trouble::new(ErrorClass::Verify, "modules", message, hint));
         }
         let loaded = modules::load(&all, &self.policy)?;
         (self.loader, self.module_imports) = (loaded.loader, loaded.imports);
@@ -167,7 +165,10 @@ impl<'a> RunTrial<'a> {
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(one, story, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
-                Err(EngineError::Store(StoreError::Conflict)) => self.writes_alone = true,
+                Err(EngineError::Store(StoreError::Conflict)) => {
+                    self.engine.store.count_started_again();
+                    self.writes_alone = true;
+                }
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))
@@ -176,7 +177,7 @@ impl<'a> RunTrial<'a> {
                         && executors_lost + 1 < EXECUTORS_MAX =>
                 {
                     executors_lost += 1;
-                    story.rounds.push(Round::ExecutorLost { executor_lost: error.to_string() });
+                    story.verdict.history.push(Round::ExecutorLost { executor_lost: error.to_string() });
                 }
                 done => return done,
             }
@@ -239,9 +240,9 @@ impl<'a> RunTrial<'a> {
     }
 
     /// The modules that came with the work.
-    pub(crate) fn given_modules(&self) -> Vec<ModuleRecord> {
+    pub(crate) fn given_modules(&self) -> Vec<SourceFile> {
         match self.work {
-            Work::Code(task) => module_records(&task.modules),
+            Work::Code(task) => task.modules.clone(),
             _ => Vec::new(),
         }
     }
@@ -274,7 +275,11 @@ impl<'a> RunTrial<'a> {
             return Ok(Some(store_limit(&StoreError::Busy, Cause::Timeout, None)));
         };
         let mut transaction = begun?;
-        story.params.clone_from(if accepted.params.is_empty() { &self.params } else { &accepted.params });
+        story.plan.params.clone_from(if accepted.params.is_empty() {
+            &self.params
+        } else {
+            &accepted.params
+        });
         let running = Instant::now();
         let mut evidence = self.known();
         let (execution, acted) = match self.execute(accepted, transaction.as_mut(), &mut evidence).await {

@@ -1,9 +1,9 @@
 //! The kinds of work, and what differs between them: data, not roads of their own.
 
 use ordain_planner::Planner;
-use ordain_types::{RunId, RunKind, Strategy};
+use ordain_types::{RunId, RunKind, SourceFile, Strategy};
 
-use crate::ask::{Ask, Mode, PlanFile};
+use crate::ask::{Ask, Mode};
 use crate::checks::CheckTask;
 use crate::code::{CodeTask, cell_name};
 use crate::exec::Exec;
@@ -29,7 +29,7 @@ pub(crate) struct Order<'a> {
     pub(crate) request: &'a str,
     pub(crate) strategy: Strategy,
     /// The plan, where it is given.
-    pub(crate) plan: Option<&'a PlanFile>,
+    pub(crate) plan: Option<&'a SourceFile>,
     /// Who writes it otherwise.
     pub(crate) planner: &'a Planner,
     /// Whether plans are taken from the cache and kept in it.

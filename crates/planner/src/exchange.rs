@@ -1,6 +1,6 @@
 //! What is said between the engine and a planner about one brief.
 
-use ordain_types::{BoundParam, ErrorClass, HeldBy, ModuleRecord, Outline, Trouble, Usage};
+use ordain_types::{BoundParam, ErrorClass, HeldBy, Outline, SourceFile, Trouble, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -103,7 +103,7 @@ pub struct Draft {
     /// The rule by which the change waits for a person, whatever the workspace's `[approval]` says.
     pub hold: Option<HeldBy>,
     /// Further modules that the code imports by name.
-    pub modules: Vec<ModuleRecord>,
+    pub modules: Vec<SourceFile>,
     /// The rows that the code of a question about files makes, where it answers with rows.
     pub rows: Option<MadeRows>,
 }
@@ -134,5 +134,5 @@ pub(crate) fn fingerprint(trouble: &Trouble) -> String {
     let message = if trouble.class == ErrorClass::Limit { "" } else { &trouble.message };
     let text = format!("{:?}\0{}\0{message}", trouble.class, trouble.code);
     let digest = Sha256::digest(text.as_bytes());
-    digest[..8].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(&digest[..8])
 }

@@ -1,7 +1,7 @@
 //! The planner: one face for the reader and for models.
 
 use ordain_checks::CheckResult;
-use ordain_types::{BoxFuture, Diff, Event, Trouble};
+use ordain_types::{BoxFuture, Diff, ErrorClass, Event, RunError, Trouble};
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
@@ -68,6 +68,12 @@ pub struct PlannerError {
     pub hint: Option<String>,
     /// Whether the same call may succeed a little later.
     pub is_passing: bool,
+}
+
+impl From<PlannerError> for RunError {
+    fn from(PlannerError { code, message, hint, .. }: PlannerError) -> Self {
+        Self { class: ErrorClass::Planner, code: code.to_owned(), message, hint }
+    }
 }
 
 impl Planner {

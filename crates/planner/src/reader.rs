@@ -184,12 +184,14 @@ struct Context<'a> {
     rows: Option<&'a Select>,
     /// These, and those that the turns before it named.
     several: Option<&'a Select>,
+    /// Those that the last answer listed, in that order.
+    listed: &'a [form::Cond],
 }
 
 impl<'a> Context<'a> {
     /// The rows of one clause.
     const fn of(rows: &'a Select) -> Self {
-        Self { rows: Some(rows), several: Some(rows) }
+        Self { rows: Some(rows), several: Some(rows), listed: &[] }
     }
 }
 
@@ -223,6 +225,7 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
     let parser = |focus: usize| Parser {
         context: context.rows.cloned(),
         several: context.several.cloned(),
+        listed: context.listed,
         ..Parser::new(index, tokens, focus, &trace)
     };
     let first = parser(0);

@@ -35,11 +35,17 @@ pub async fn put_file(address: &str, file: &Path, token: Option<&str>) -> io::Re
     if let Some(token) = token {
         request = request.bearer_auth(token);
     }
-    let answer = request.send().await.map_err(|error| not_sent(error.without_url().to_string()))?;
+    let answer = request.send().await.map_err(|error| not_sent(with_cause(&error.without_url())))?;
     match answer.status() {
         status if status.is_success() => Ok(()),
         status => Err(not_sent(format!("the server there answered {status}"))),
     }
+}
+
+/// An error with what it came from at last, such as a name that is not known.
+fn with_cause(error: &dyn std::error::Error) -> String {
+    let cause = std::iter::successors(error.source(), |cause| cause.source()).last();
+    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
 }
 
 fn pieces(file: File) -> BoxBody<Bytes, io::Error> {

@@ -11,7 +11,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::ledger::hex;
 use crate::session::Session;
 use crate::sql::Dialect;
 
@@ -26,7 +25,7 @@ impl Alive {
     pub(crate) fn begin(state: &Path) -> io::Result<Self> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let id = hex(&random);
+        let id = ordain_types::hex(&random);
         let folder = folder(state);
         fs_err::create_dir_all(&folder)?;
         let locked = File::create_new(folder.join(&id))?;

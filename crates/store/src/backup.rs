@@ -233,7 +233,7 @@ fn sha256_of(path: &Path) -> Result<String, StoreError> {
     loop {
         let read = file.read(&mut piece).map_err(|error| failed(&error))?;
         if read == 0 {
-            return Ok(ledger::hex(&hasher.finalize()));
+            return Ok(ordain_types::hex(&hasher.finalize()));
         }
         hasher.update(&piece[..read]);
     }

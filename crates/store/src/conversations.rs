@@ -14,7 +14,7 @@ use crate::store::Inner;
 const NAME_BYTES_MAX: usize = 300;
 
 /// One turn of a conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct ConversationTurn {
     /// Its place, counted from one.
     pub seq: u64,
@@ -31,7 +31,7 @@ pub struct ConversationTurn {
 }
 
 /// A conversation as a list shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Conversation {
     /// Its name.
     pub conversation: String,

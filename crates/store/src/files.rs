@@ -164,5 +164,5 @@ fn count(number: usize) -> i64 {
 }
 
 fn digest(content: &[u8]) -> String {
-    Sha256::digest(content).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(&Sha256::digest(content))
 }

@@ -18,7 +18,7 @@ use crate::Answer;
 use crate::access::CallerLimits;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::ledger::{self, EntryNote, Ledger, NewEntry, hex};
+use crate::ledger::{self, EntryNote, Ledger, NewEntry};
 use crate::options::Secret;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
@@ -125,7 +125,7 @@ impl KeyState {
 impl CallerKey {
     /// Whether this is its secret. It takes the same time whatever the difference.
     pub fn has_secret(&self, secret: &str) -> bool {
-        let given = hex(&Sha256::digest(secret.as_bytes()));
+        let given = ordain_types::hex(&Sha256::digest(secret.as_bytes()));
         given.as_bytes().ct_eq(self.secret_sha256.as_bytes()).into()
     }
 
@@ -332,7 +332,7 @@ async fn insert(
         tokens_per_day: new.tokens_per_day,
         limits: new.limits,
         altered: false,
-        secret_sha256: hex(&Sha256::digest(secret.as_bytes())),
+        secret_sha256: ordain_types::hex(&Sha256::digest(secret.as_bytes())),
     };
     let keys = own(session.dialect(), "keys");
     let mut sql = session.sql(&format!("INSERT INTO {keys} ({}) VALUES (", COLUMNS.join(", ")));
@@ -435,7 +435,7 @@ fn later(store: &Arc<Inner>, time: Duration) -> String {
 fn random<const N: usize>() -> Result<String, StoreError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| StoreError::Database { message: error.to_string() })?;
-    Ok(hex(&bytes))
+    Ok(ordain_types::hex(&bytes))
 }
 
 #[cfg(test)]

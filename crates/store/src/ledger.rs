@@ -10,10 +10,11 @@ mod key;
 mod verify;
 
 use std::io::{Read as _, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ordain_types::RunId;
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -45,6 +46,9 @@ pub(crate) async fn newest_seq(session: &mut Session) -> Result<u64, StoreError>
 /// The hash before the first entry.
 pub(crate) const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
+/// The length of a checkpoint's file: one sector of a disk, so that it is written whole.
+const CHECKPOINT_BYTES: usize = 512;
+
 /// Who did something, through what, and what else an entry should tell.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct EntryNote {
@@ -70,7 +74,7 @@ impl EntryNote {
 }
 
 /// One entry.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
@@ -87,11 +91,12 @@ pub struct LedgerEntry {
     /// The signature of `hash`.
     pub signature: String,
     /// What is recorded, exactly as it was hashed.
+    #[schemars(with = "serde_json::Value")]
     pub body: Box<RawValue>,
 }
 
 /// The signed hash of the newest entry.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Checkpoint {
     /// The entry's place.
     pub seq: u64,
@@ -150,13 +155,9 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub(crate) fn open(
-        state: &std::path::Path,
-        checkpoint: Option<&std::path::Path>,
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn open(state: &Path, checkpoint: Option<&Path>) -> Result<Self, StoreError> {
         let (key, is_new) = Key::open(state)?;
-        let checkpoint =
-            checkpoint.map_or_else(|| state.join("ledger.checkpoint"), std::path::Path::to_owned);
+        let checkpoint = checkpoint.map_or_else(|| state.join("ledger.checkpoint"), Path::to_owned);
         let (remembering, known, refused) = (Mutex::default(), Mutex::default(), Mutex::default());
         let ledger = Self { key, checkpoint, remembering, known, refused };
         if is_new {
@@ -246,19 +247,52 @@ impl Ledger {
 
     /// Writes the newest checkpoint. It is best effort: an older one still shows every truncation before it, and the
     /// next commit writes it again.
+    ///
+    /// It goes over the older one in place: making a file anew takes longer than the commit itself.
     pub(crate) fn remember(&self, checkpoint: &Checkpoint) {
         let _one = self.remembering.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let newer = self.remembered().ok().flatten().is_some_and(|known| known.seq >= checkpoint.seq);
-        if !newer {
-            self.write(checkpoint);
+        match self.open_own_checkpoint() {
+            Ok((_, kept)) if kept.seq >= checkpoint.seq => {}
+            Ok((file, _)) if self.overwrite(&file, checkpoint).is_ok() => {}
+            _ => self.write(checkpoint),
         }
     }
 
-    /// Writes a checkpoint over the one that is there.
-    fn write(&self, checkpoint: &Checkpoint) {
+    /// The file of the checkpoint, locked, and what it holds. Whatever else has its name is never written to.
+    fn open_own_checkpoint(&self) -> Result<(std::fs::File, Checkpoint), StoreError> {
+        use std::os::unix::fs::MetadataExt as _;
+        let failed = |error: std::io::Error| unusable(error.to_string());
+        let mut options = std::fs::OpenOptions::new();
+        let file = open_file(&self.checkpoint, options.write(true), OFlags::NOFOLLOW).map_err(failed)?;
+        if file.metadata().map_err(failed)?.nlink() != 1 {
+            return Err(unusable("the checkpoint has another name too".to_owned()));
+        }
+        file.lock().map_err(failed)?;
+        let kept = self.read_checkpoint(&file)?;
+        Ok((file, kept))
+    }
+
+    /// One write of one block: whoever reads the file, at whatever moment a process ends, finds the old text or the new.
+    fn overwrite(&self, file: &std::fs::File, checkpoint: &Checkpoint) -> std::io::Result<()> {
+        use std::os::unix::fs::FileExt as _;
+        let text = self.know(checkpoint);
+        if text.len() != CHECKPOINT_BYTES {
+            return Err(std::io::Error::other("it does not fit"));
+        }
+        file.write_all_at(text.as_bytes(), 0)
+    }
+
+    /// Notes the end of the ledger, and gives it as it is written.
+    fn know(&self, checkpoint: &Checkpoint) -> String {
         let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         *known = Some(checkpoint.clone());
         let text = serde_json::to_string(checkpoint).expect("a checkpoint is JSON");
+        format!("{text:<CHECKPOINT_BYTES$}")
+    }
+
+    /// Writes a checkpoint in place of the one that is there, as a new file.
+    fn write(&self, checkpoint: &Checkpoint) {
+        let text = self.know(checkpoint);
         let draft = self.checkpoint.with_extension(format!("draft{}", std::process::id()));
         let _ = fs_err::remove_file(&draft);
         let written = private_file(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
@@ -269,12 +303,18 @@ impl Ledger {
 
     /// The newest checkpoint that was written.
     pub(crate) fn remembered(&self) -> Result<Option<Checkpoint>, StoreError> {
-        let text = match read_file(&self.checkpoint) {
-            Ok(text) => text,
+        let file = match open_file(&self.checkpoint, &mut std::fs::OpenOptions::new(), OFlags::empty()) {
+            Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(unusable(error.to_string())),
         };
-        serde_json::from_str(&text).map(Some).map_err(|error| unusable(format!("the checkpoint: {error}")))
+        file.lock_shared().map_err(|error| unusable(error.to_string()))?;
+        self.read_checkpoint(&file).map(Some)
+    }
+
+    fn read_checkpoint(&self, file: &std::fs::File) -> Result<Checkpoint, StoreError> {
+        let text = read_open(file, &self.checkpoint).map_err(|error| unusable(error.to_string()))?;
+        serde_json::from_str(&text).map_err(|error| unusable(format!("the checkpoint: {error}")))
     }
 }
 
@@ -358,7 +398,7 @@ pub(crate) fn chained(previous: &str, body: &str) -> String {
     hasher.update(previous.as_bytes());
     hasher.update(b"\n");
     hasher.update(body.as_bytes());
-    hex(&hasher.finalize())
+    ordain_types::hex(&hasher.finalize())
 }
 
 /// JSON with sorted names and no spaces, so that the same content always has the same text.
@@ -376,14 +416,6 @@ pub(crate) fn canonical(value: &Value) -> String {
     }
 }
 
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
 fn entry_message(hash: &str) -> String {
     format!("ordain entry {hash}")
 }
@@ -392,30 +424,38 @@ fn checkpoint_message(seq: u64, hash: &str) -> String {
     format!("ordain checkpoint {seq} {hash}")
 }
 
-/// A small file of the ledger's. A device, a pipe or a file without end is no such file.
-pub(crate) fn read_file(path: &std::path::Path) -> std::io::Result<String> {
-    use rustix::fs::OFlags;
-    use std::os::unix::fs::OpenOptionsExt as _;
+/// The text of a small file of the ledger's.
+pub(crate) fn read_file(path: &Path) -> std::io::Result<String> {
+    read_open(&open_file(path, &mut std::fs::OpenOptions::new(), OFlags::empty())?, path)
+}
 
-    const BYTES_MAX: u64 = 1 << 20;
-    let odd = |what: &str| std::io::Error::other(format!("{}: {what}", path.display()));
-    let mut options = std::fs::OpenOptions::new();
+/// Opens a file to read it, and for what `options` say. A device or a pipe is no file of the ledger's.
+fn open_file(
+    path: &Path,
+    options: &mut std::fs::OpenOptions,
+    flags: OFlags,
+) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
     // Opening a pipe would wait for somebody who writes to it.
-    let flags = OFlags::NONBLOCK.union(OFlags::NOCTTY).bits();
+    let flags = (flags | OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file = options.read(true).custom_flags(flags.cast_signed()).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(odd("it is not an ordinary file"));
-    }
+    if file.metadata()?.is_file() { Ok(file) } else { Err(odd(path, "it is not an ordinary file")) }
+}
+
+/// The text of an open file. A file without end is none of the ledger's.
+fn read_open(file: &std::fs::File, path: &Path) -> std::io::Result<String> {
+    const BYTES_MAX: u64 = 1 << 20;
     let mut text = String::new();
     file.take(BYTES_MAX + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > BYTES_MAX {
-        return Err(odd("it is too long"));
-    }
-    Ok(text)
+    if text.len() as u64 > BYTES_MAX { Err(odd(path, "it is too long")) } else { Ok(text) }
+}
+
+fn odd(path: &Path, what: &str) -> std::io::Error {
+    std::io::Error::other(format!("{}: {what}", path.display()))
 }
 
 /// A new file that only its owner may read and write, whatever the process's mask says.
-fn private_file(path: &std::path::Path) -> std::io::Result<fs_err::File> {
+fn private_file(path: &Path) -> std::io::Result<fs_err::File> {
     use fs_err::os::unix::fs::OpenOptionsExt as _;
     fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -432,6 +472,36 @@ mod tests {
     fn the_canonical_form_does_not_depend_on_the_order_of_names() {
         let value: Value = serde_json::from_str(r#"{"b":[1,{"z":null,"a":"é\n"}],"a":1.5}"#).unwrap();
         assert_eq!(canonical(&value), r#"{"a":1.5,"b":[1,{"a":"é\n","z":null}]}"#);
+    }
+
+    #[test]
+    fn a_checkpoint_goes_over_its_own_file_and_over_no_other() {
+        use std::os::unix::fs::MetadataExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let ledger = Ledger::open(folder.path(), None).unwrap();
+        let (path, other) = (folder.path().join("ledger.checkpoint"), folder.path().join("other"));
+        let inode = || std::fs::symlink_metadata(&path).unwrap().ino();
+        let first = inode();
+        let remember = |seq| {
+            ledger.remember(&ledger.sign(seq, NOTHING.to_owned()));
+            assert_eq!(ledger.remembered().unwrap().unwrap().seq, seq);
+        };
+        remember(7);
+        remember(12_345);
+        ledger.remember(&ledger.sign(8, NOTHING.to_owned()));
+        assert_eq!(ledger.remembered().unwrap().unwrap().seq, 12_345, "an older one does not replace it");
+        assert_eq!((inode(), std::fs::metadata(&path).unwrap().len()), (first, 512));
+        let kept = std::fs::read(&path).unwrap();
+        std::fs::rename(&path, &other).unwrap();
+        for put in [std::os::unix::fs::symlink::<_, &Path>, std::fs::hard_link] {
+            put(&other, &path).unwrap();
+            remember(99_999);
+            assert_eq!(std::fs::read(&other).unwrap(), kept);
+            std::fs::remove_file(&path).unwrap();
+        }
+        std::fs::write(&path, "somebody's notes").unwrap();
+        remember(100_000);
+        assert_ne!(inode(), first);
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
 pub use fault::Faults;
 pub use files::KeptFile;
+pub use health::WriterFigures;
 pub use keys::{CallerKey, KeyState, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{

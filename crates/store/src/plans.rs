@@ -54,7 +54,7 @@ const COLUMNS: [&str; 16] = [
 ];
 
 /// A plan that was verified and has run well.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CachedPlan {
     /// Names the plan: the hash of its kind, its key, its code and what else tells it from others.
     pub plan_id: String,
@@ -89,7 +89,7 @@ pub struct CachedPlan {
 }
 
 /// Who wrote a kept plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanAuthor {
     /// A model.
@@ -330,7 +330,7 @@ fn message(plan: &CachedPlan) -> String {
     } = plan;
     let text =
         json!([plan_id, kind, exact, declared, request, title, code, source, model, run_id, components]);
-    ledger::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
+    ordain_types::hex(&Sha256::digest(ledger::canonical(&text).as_bytes()))
 }
 
 fn is_sealed(ledger: &Ledger, row: &[Datum]) -> bool {

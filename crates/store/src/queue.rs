@@ -62,7 +62,9 @@ impl Store {
         let (key, fingerprint) = (run.claim.as_str(), Some(fingerprint));
         let (run_id, queued) = (&run.run_id, Some(run));
         let store = self.inner();
-        Box::pin(async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await })
+        Box::pin(
+            async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await },
+        )
     }
 
     /// An accepted run that has not ended.

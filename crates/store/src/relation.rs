@@ -95,7 +95,7 @@ pub(crate) enum Kind {
 }
 
 /// What columns refer to.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 pub struct ForeignKey {
     /// The columns that refer.
     pub columns: Vec<String>,

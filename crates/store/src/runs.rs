@@ -22,8 +22,8 @@ use crate::options::Clock;
 use crate::outbox;
 use crate::plans;
 use crate::progress;
-use crate::sealed::{self, People};
 use crate::row_sums;
+use crate::sealed::{self, People};
 use crate::session::{Intent, Rows, Session};
 use crate::sql::{Datum, Dialect, Sql};
 use crate::store::{Inner, Store};
@@ -177,7 +177,7 @@ pub(crate) fn entry(
 
 pub(crate) fn digest(changes: &ChangeSet) -> String {
     let value = serde_json::to_value(changes).unwrap_or_default();
-    ledger::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
+    ordain_types::hex(&Sha256::digest(ledger::canonical(&value).as_bytes()))
 }
 
 /// Ends the claim of a run: its idempotency key is marked as finished, its place in the queue and its progress go. Fails if

@@ -21,6 +21,9 @@ use crate::options::{Database, StoreLimits, StoreOptions};
 use crate::sql::{Datum, Dialect, Sql};
 use turns::{Turn, Turns};
 
+/// How the commit of a ledger entry begins on PostgreSQL.
+pub(crate) const COMMITTING: &str = "SET LOCAL synchronous_commit = off; COMMIT";
+
 /// What a statement returns.
 pub(crate) type Rows = Vec<Vec<Datum>>;
 

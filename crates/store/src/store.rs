@@ -4,7 +4,7 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use ordain_types::{RunId, RunRecord, Schema, Table};
@@ -57,10 +57,12 @@ pub(crate) struct Inner {
     schema_version: AtomicI64,
     /// Says that this process is alive, once it has claimed a key.
     alive: OnceLock<Option<Alive>>,
+    /// Counts runs that began again because another one had got in their way.
+    pub(crate) started_again: AtomicU64,
 }
 
 /// What is known of one table.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, schemars::JsonSchema)]
 pub struct TableInfo {
     /// Its shape and rules.
     #[serde(flatten)]
@@ -127,6 +129,7 @@ impl Store {
                 catalog: RwLock::default(),
                 schema_version: AtomicI64::default(),
                 alive: OnceLock::new(),
+                started_again: AtomicU64::default(),
             });
             let only = match options.database {
                 Database::Postgres { only, .. } => only,

@@ -1,6 +1,6 @@
 //! Where results of checks go: a POST to an address, signed where the owner gives a secret, or an e-mail.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 use ordain_types::Verb;
@@ -182,11 +182,7 @@ fn signature(secret: &[u8], message: &[u8]) -> String {
         hash.update(message);
         hash.finalize()
     };
-    let mut text = String::new();
-    for byte in keyed(0x5c, &keyed(0x36, message)) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    ordain_types::hex(&keyed(0x5c, &keyed(0x36, message)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// One call of a run. A call that reads is made while the plan runs; one that changes something waits in the outbox
 /// until the run is committed.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Call {
     /// Its place in the run, from one. With the run's id it is the key under which it is sent.
     pub n: u32,
@@ -32,7 +32,7 @@ pub struct Call {
 }
 
 /// What takes a call back: values of these names are taken from what the call gave, else from what it was called with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct UndoCall {
     /// What is called, such as `mail.recall`.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct UndoCall {
 }
 
 /// What became of a call when its run was undone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TakenBack {
     /// It had not been sent, and never will be.

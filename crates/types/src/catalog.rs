@@ -234,7 +234,7 @@ pub enum ParamKind {
 }
 
 /// A value that a plan takes from the request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BoundParam {
     /// Its name in `params`.
     pub name: String,

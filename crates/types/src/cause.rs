@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a job ended. Exactly one holds for every job, and the supervisor decides which: what the
 /// code says about itself is a claim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
     /// The code ran to its end.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Row;
 
 /// The rows that a run added, changed and removed, by table. Tables without a change are left out.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(transparent)]
 pub struct Diff {
     /// One part for each touched table.
@@ -16,7 +16,7 @@ pub struct Diff {
 }
 
 /// What changed in one table.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct TableDiff {
     /// Rows that were not there before.
     pub added: Vec<Row>,
@@ -27,7 +27,7 @@ pub struct TableDiff {
 }
 
 /// One changed row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RowChange {
     /// What identifies the row: its key columns before the change, or its `doc_id` where no key is declared.
     pub key: Row,
@@ -50,7 +50,7 @@ impl Diff {
 }
 
 /// A cell that is another than it was.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CellDifference {
     /// The table.
     pub table: String,

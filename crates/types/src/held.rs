@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::Approval;
 
 /// The rule by which a change waits for a person. `Display` names it as the owner wrote it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(tag = "rule", rename_all = "snake_case")]
 pub enum HeldBy {
     /// The request itself was sent to be held.

@@ -11,6 +11,7 @@ mod diff;
 mod event;
 mod future;
 mod held;
+mod hex;
 mod limits;
 mod nearest;
 mod outline;
@@ -37,6 +38,7 @@ pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use event::Event;
 pub use future::BoxFuture;
 pub use held::HeldBy;
+pub use hex::hex;
 pub use limits::{Budgets, Limits};
 pub use nearest::nearest;
 pub use outline::{FRAME, ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
@@ -46,8 +48,8 @@ pub use receipt::{Receipt, ReceiptKind, RowCounts, unmarked, without_receipt};
 pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Trouble};
 pub use row::Row;
 pub use run::{
-    Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, ModuleRecord, PlanRecord,
-    PlanSource, Question, QuestionKind, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
+    Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, PlanRecord, PlanSource,
+    Question, QuestionKind, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, SourceFile,
     StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};

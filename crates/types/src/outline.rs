@@ -22,7 +22,7 @@ pub const ITEM: &str = "item";
 pub const FRAME: &str = "dataframe";
 
 /// A goal and the steps that reach it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outline {
     /// What is to be reached.
@@ -32,7 +32,7 @@ pub struct Outline {
 }
 
 /// One step of an outline.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutlineStep {
     /// Names the step: letters, digits and `_`.
@@ -54,6 +54,7 @@ pub struct OutlineStep {
     /// The step whose result is a list: this one runs for every item of it. Several, the outermost first, are lists within
     /// lists.
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "one_or_several")]
+    #[schemars(with = "one_or_several::Written")]
     pub each: Vec<String>,
     /// What is done instead if it fails.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,9 +68,10 @@ pub struct OutlineStep {
 mod one_or_several {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[derive(Deserialize)]
+    #[derive(Deserialize, schemars::JsonSchema)]
+    #[schemars(inline)]
     #[serde(untagged, expecting = "`each` is the name of a step or a list of names")]
-    enum Written {
+    pub(super) enum Written {
         One(String),
         Several(Vec<String>),
     }
@@ -91,7 +93,7 @@ mod one_or_several {
 }
 
 /// What carries out a step.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
     /// A program.

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 /// Whether a run did what was wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// It did.
@@ -26,7 +28,7 @@ impl Grade {
 }
 
 /// What a person thinks of a run. A later rating replaces it; the ledger keeps both.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rating {
     /// Whether it did what was wanted.
     pub grade: Grade,

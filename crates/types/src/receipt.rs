@@ -21,7 +21,7 @@ const LOOKALIKES: [char; 8] = ['⟦', '⟧', '〚', '〛', '⦗', '⦘', '❲', 
 const TABLES_NAMED: usize = 4;
 
 /// What happened to the data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Receipt {
     /// What happened, for programs.
     pub kind: ReceiptKind,
@@ -32,7 +32,7 @@ pub struct Receipt {
 }
 
 /// What happened to the data, in one word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ReceiptKind {
     /// The run ended and changed nothing.
@@ -58,7 +58,7 @@ pub enum ReceiptKind {
 }
 
 /// Rows of one table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RowCounts {
     /// Rows that were not there before.
     pub added: usize,

@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::ModuleRecord;
+use crate::SourceFile;
 
 /// What kind of error it is that ended a round or a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// No planner could be had: a model that does not answer, a key that it refuses. Nothing was tried.
@@ -50,7 +50,7 @@ impl ErrorClass {
 }
 
 /// What was wrong with a round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Trouble {
     /// What kind of trouble it is.
     pub class: ErrorClass,
@@ -64,8 +64,15 @@ pub struct Trouble {
     pub hint: Option<String>,
 }
 
+impl Trouble {
+    /// Something that went wrong in no line of its own, and what would help.
+    pub fn new(class: ErrorClass, code: &str, message: String, hint: &str) -> Self {
+        Self { class, code: code.to_owned(), message, line: None, hint: Some(hint.to_owned()) }
+    }
+}
+
 /// One thing that happened on the way to a plan that holds.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(untagged)]
 pub enum Round {
     /// A kept plan was not run: something that it was compiled against has changed.
@@ -99,7 +106,7 @@ pub enum Round {
 }
 
 /// A round in which there was a reply to judge.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Judged {
     /// The first is 1.
     pub round: u32,
@@ -113,14 +120,14 @@ pub struct Judged {
     pub code: Option<String>,
     /// Modules that came with it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub modules: Vec<ModuleRecord>,
+    pub modules: Vec<SourceFile>,
     /// What was wrong, where something was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<Trouble>,
 }
 
 /// Something that was changed in what a planner wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Modification {
     /// In which round.
     #[serde(default)]
@@ -136,7 +143,7 @@ pub struct Modification {
 }
 
 /// What kind of change a modification is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModificationKind {
     /// A certain fix, made by a program.

@@ -7,11 +7,13 @@ use serde_json::Value;
 
 use crate::{
     BoundParam, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Modification, Outline, Rating,
-    Receipt, Round, StepKind,
+    Receipt, Round, StepKind, Trouble,
 };
 
 /// Names one run. Ids sort by the time at which their runs began.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct RunId(pub String);
 
@@ -40,7 +42,9 @@ impl fmt::Display for RunId {
 }
 
 /// What made a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// A request about the tables.
@@ -75,7 +79,7 @@ impl fmt::Display for RunKind {
 }
 
 /// How a plan grows.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// One step.
@@ -123,7 +127,7 @@ impl std::str::FromStr for Strategy {
 }
 
 /// Where a step of a plan stands.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepState {
     /// It has not run.
@@ -156,7 +160,7 @@ impl StepState {
 }
 
 /// Where a run stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It changed rows and they are committed.
@@ -228,7 +232,7 @@ impl fmt::Display for RunState {
 }
 
 /// One plan for one request, in one transaction, and what came of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunRecord {
     /// Names the run.
     pub run_id: RunId,
@@ -339,7 +343,7 @@ impl RunRecord {
 }
 
 /// A change that is made again on newer rows.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Rebase {
     /// The run whose change it is.
     pub run: RunId,
@@ -350,7 +354,7 @@ pub struct Rebase {
 }
 
 /// The answer to the person.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Answer {
     /// One or two sentences.
     pub text: Option<String>,
@@ -367,7 +371,7 @@ pub struct Answer {
 }
 
 /// The plan that ran.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct PlanRecord {
     /// Who wrote it.
     pub source: PlanSource,
@@ -404,7 +408,7 @@ pub struct PlanRecord {
 }
 
 /// A question to the person who asked, and the answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Question {
     /// The question.
     pub text: String,
@@ -417,7 +421,7 @@ pub struct Question {
 }
 
 /// What a question to a person is about.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum QuestionKind {
     /// The planner asks.
@@ -442,7 +446,7 @@ impl QuestionKind {
 }
 
 /// Who wrote a plan.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanSource {
     /// A model.
@@ -457,7 +461,7 @@ pub enum PlanSource {
 }
 
 /// One step of a plan.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct StepRecord {
     /// Names the step within its plan.
     pub id: String,
@@ -471,7 +475,7 @@ pub struct StepRecord {
     pub code: String,
     /// Further modules that the code imports by name, in the order in which they are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub modules: Vec<ModuleRecord>,
+    pub modules: Vec<SourceFile>,
     /// Where it stands.
     pub state: StepState,
     /// What carries it out.
@@ -509,7 +513,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 /// How the success of a step was judged.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CriterionRecord {
     /// Who judged.
     pub judged_by: CriterionJudge,
@@ -523,7 +527,7 @@ pub struct CriterionRecord {
 }
 
 /// Who judges whether a step succeeded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionJudge {
     /// An expression, evaluated in a cell of its own.
@@ -532,17 +536,17 @@ pub enum CriterionJudge {
     Model,
 }
 
-/// A module of a step's program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModuleRecord {
-    /// The name of its file, such as `shapes.py`.
+/// A Python file: a plan that a caller gives, or a module of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct SourceFile {
+    /// Its name, such as `shapes.py`, for tracebacks and imports.
     pub name: String,
     /// Its Python.
     pub code: String,
 }
 
 /// What the verifier said of the code, over all rounds.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct VerdictRecord {
     /// Whether the last round's code was accepted.
     pub accepted: bool,
@@ -557,7 +561,7 @@ pub struct VerdictRecord {
 }
 
 /// What running the code gave.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunOutcome {
     /// What it printed.
     pub stdout: String,
@@ -573,7 +577,7 @@ pub struct RunOutcome {
 }
 
 /// How code ended that did not run to its end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CodeError {
     /// Why it ended, as the supervisor saw it.
     pub cause: Cause,
@@ -587,7 +591,7 @@ pub struct CodeError {
 }
 
 /// A file that a run left.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Artifact {
     /// Its name, without a folder.
     pub name: String,
@@ -603,7 +607,7 @@ pub struct Artifact {
 }
 
 /// Whether one invariant held at the end of a run.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct InvariantResult {
     /// The invariant's name.
     pub name: String,
@@ -615,7 +619,7 @@ pub struct InvariantResult {
 }
 
 /// What the planner used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Usage {
     /// Calls of a model.
     pub model_calls: u64,
@@ -626,7 +630,7 @@ pub struct Usage {
 }
 
 /// How long each part of a run took, in milliseconds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Timing {
     /// Making the plan.
     pub plan: f64,
@@ -641,7 +645,7 @@ pub struct Timing {
 }
 
 /// Why a run was not carried out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RunError {
     /// What kind of error it is.
     #[serde(default)]
@@ -653,6 +657,12 @@ pub struct RunError {
     /// What would help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+impl From<Trouble> for RunError {
+    fn from(Trouble { class, code, message, hint, .. }: Trouble) -> Self {
+        Self { class, code, message, hint }
+    }
 }
 
 #[cfg(test)]

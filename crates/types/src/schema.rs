@@ -10,7 +10,7 @@ pub struct Schema {
 }
 
 /// One table and the rules that hold for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Table {
     /// The table's name; plans see it as `<name>_tbl`.
     pub name: String,
@@ -31,7 +31,7 @@ pub struct Table {
 }
 
 /// One column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Column {
     /// The column's name.
     pub name: String,

@@ -50,7 +50,7 @@ pub fn find(hash_given: &str, name: &str) -> Option<&'static Asset> {
 }
 
 fn hash(asset: &Asset) -> String {
-    crate::text::hex(&Sha256::digest(asset.content.as_bytes())[..6])
+    ordain_types::hex(&Sha256::digest(asset.content.as_bytes())[..6])
 }
 
 #[cfg(test)]
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(sums.lines().count(), files.len());
         for (name, file) in files {
             let asset = ALL.iter().find(|asset| asset.name == name).unwrap();
-            let sum = crate::text::hex(&Sha256::digest(asset.content.as_bytes()));
+            let sum = ordain_types::hex(&Sha256::digest(asset.content.as_bytes()));
             assert!(sums.contains(&format!("{sum}  {file}\n")), "{file}");
         }
     }

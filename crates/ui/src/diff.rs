@@ -16,7 +16,7 @@ pub const DIFF_ROWS_MAX: usize = 100;
 /// Names what a run would change and call: the approver's form sends it back, so that what was seen is what is committed.
 pub fn diff_hash(record: &RunRecord) -> String {
     let text = serde_json::to_vec(&(&record.diff, &record.calls)).unwrap_or_default();
-    crate::text::hex(&Sha256::digest(&text)[..16])
+    ordain_types::hex(&Sha256::digest(&text)[..16])
 }
 
 /// Every table of a run's diff, each with its first rows.

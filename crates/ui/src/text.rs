@@ -123,11 +123,6 @@ pub fn short_id(id: &str) -> String {
     visible(&id.chars().take(12).collect::<String>())
 }
 
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |digits, byte| format!("{digits}{byte:02x}"))
-}
-
 /// A text as a part of an address.
 pub fn in_path(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());

@@ -192,7 +192,7 @@ impl Workspace {
     pub fn fingerprint(&self) -> Result<String, WorkspaceError> {
         let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
         let digest = Sha256::digest(format!("{text}\0{}\0{}", self.policy, self.helpers));
-        Ok(digest[..6].iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")))
+        Ok(ordain_types::hex(&digest[..6]))
     }
 
     /// How the workspace's store is opened.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::{Installed, ProfileError, data_dir, lock};
+use super::{Installed, ProfileError, data_dir};
 use crate::files;
 
 /// The list's name in the profile's folder.
@@ -61,7 +61,7 @@ pub(super) fn write(site: &Path, folder: &Path) -> Result<String, ProfileError> 
     }
     let path = folder.join(FILE);
     fs_err::write(&path, &list).map_err(ProfileError::file(&path))?;
-    Ok(lock::hex(&Sha256::digest(&list)))
+    Ok(ordain_types::hex(&Sha256::digest(&list)))
 }
 
 impl Installed {
@@ -76,7 +76,7 @@ impl Installed {
         let damaged =
             |what: String| ProfileError::Damaged { profile: self.profile, folder: folder.into(), what };
         let list = read_list(&folder.join(FILE)).map_err(|error| damaged(format!("its list: {error}")))?;
-        if lock::hex(&Sha256::digest(&list)) != self.files_sha256 {
+        if ordain_types::hex(&Sha256::digest(&list)) != self.files_sha256 {
             return Err(damaged("its list of files was edited".into()));
         }
         let mut recorded: HashMap<&str, Recorded<'_>> = list.lines().filter_map(recorded).collect();

@@ -35,7 +35,7 @@ pub(super) fn folder_name(profile: Profile, interpreter: &Interpreter) -> String
         hash.update(part.as_bytes());
         hash.update([0]);
     }
-    let hash = hex(&hash.finalize());
+    let hash = ordain_types::hex(&hash.finalize());
     format!("{profile}-{}-{}", interpreter.abi_tag, &hash[..12])
 }
 
@@ -78,17 +78,6 @@ pub(super) fn normal_name(name: &str) -> String {
         normal.push_str(&part.to_ascii_lowercase());
     }
     normal
-}
-
-/// Lower-case hexadecimal digits.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Manifest {
     }
 
     fn hash(&self) -> serde_json::Result<String> {
-        Ok(lock::hex(&Sha256::digest(serde_json::to_vec(self)?)))
+        Ok(ordain_types::hex(&Sha256::digest(serde_json::to_vec(self)?)))
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt as _;
 use sha2::{Digest as _, Sha256};
 
 use crate::isolation::Level;
-use crate::profile::{Installed, hex};
+use crate::profile::Installed;
 
 /// Digits of the hash in a name; two helpers of one user do not meet by chance.
 const DIGITS: usize = 24;
@@ -25,7 +25,7 @@ pub(super) fn name(installed: &Installed, minimum: Level) -> Option<String> {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }
-    Some(hex(&hash.finalize())[..DIGITS].to_owned())
+    Some(ordain_types::hex(&hash.finalize())[..DIGITS].to_owned())
 }
 
 /// Which build of the program this is: the identity of its file, also when that has been replaced since.

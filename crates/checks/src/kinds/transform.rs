@@ -1,4 +1,4 @@
-//! A standing transformation: rows made from tables, and written to a file.
+//! A standing transformation: rows made from tables, and written to a file or to a table of the workspace.
 
 use super::params::{CompileError, Params};
 use super::{CheckPlan, CompiledKind};
@@ -22,17 +22,29 @@ pub(super) fn compile(check: &Check, params: &mut Params<'_>) -> Result<Compiled
     Ok(CompiledKind { code: with_table(check, &code)?, plan })
 }
 
-/// The file that a transformation writes, below the folder of the workspace.
-pub fn output(check: &Check) -> Result<&str, CompileError> {
+/// Where the rows of a transformation go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output<'a> {
+    /// A file, below the folder of the workspace.
+    File(&'a str),
+    /// A table of the workspace.
+    Table(&'a str),
+}
+
+/// Where the rows of a transformation go.
+pub fn output(check: &Check) -> Result<Output<'_>, CompileError> {
     let output = check.params.get("output").and_then(serde_json::Value::as_str).unwrap_or_default();
+    if let Some(table) = output.strip_prefix("table:").filter(|table| !table.is_empty()) {
+        return Ok(Output::Table(table));
+    }
     let is_plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\\');
     if form(output).is_none() || !output.split('/').all(is_plain) {
         return Err(CompileError::param(
             format!("a transformation cannot write to `{output}`"),
-            "`output` is a path below the workspace that ends in .csv, .xlsx or .parquet",
+            "`output` is a path below the workspace that ends in .csv, .xlsx or .parquet, or `table:NAME`",
         ));
     }
-    Ok(output)
+    Ok(Output::File(output))
 }
 
 fn form(output: &str) -> Option<&'static str> {
@@ -64,7 +76,10 @@ pub fn with_output(
     rows: &str,
     left_out: Option<&str>,
 ) -> Result<String, CompileError> {
-    let form = form(output(check)?).unwrap_or_default();
+    let form = match output(check)? {
+        Output::File(file) => form(file).unwrap_or_default(),
+        Output::Table(_) => "jsonl",
+    };
     let left_out = left_out.map_or_else(String::new, |variable| format!("{{{variable}}}"));
     Ok(format!(
         "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.{left_out}\",\n    \
@@ -85,7 +100,8 @@ mod tests {
 
     #[test]
     fn a_transformation_writes_below_the_workspace_alone() {
-        assert_eq!(output(&check("out/a.csv")), Ok("out/a.csv"));
+        assert_eq!(output(&check("out/a.csv")), Ok(Output::File("out/a.csv")));
+        assert_eq!(output(&check("table:sums")), Ok(Output::Table("sums")));
         for wrong in
             ["", "a", "a.txt", "/a.csv", "../a.csv", "a/../b.csv", ".ordain/a.csv", "a//b.csv", "csv"]
         {

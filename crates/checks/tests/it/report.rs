@@ -1,8 +1,8 @@
 //! Every format, on an ordinary report and on one whose every text is hostile.
 
 use ordain_checks::report::{
-    Format, RUN_REPORT_SCHEMA, TextOptions, render, render_csv, render_json, render_junit, render_markdown,
-    render_sarif, render_text,
+    Format, TextOptions, render, render_csv, render_json, render_junit, render_markdown, render_sarif,
+    render_text, run_report_schema,
 };
 use ordain_checks::{CheckStatus, RunReport, Severity, SkipReason};
 
@@ -21,7 +21,7 @@ fn plain(width: usize) -> TextOptions {
 #[test]
 fn json_keeps_to_the_schema_that_is_shipped() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
-        assert_json(RUN_REPORT_SCHEMA, &render_json(&report));
+        assert_json(&run_report_schema().to_string(), &render_json(&report));
     }
 }
 
@@ -113,7 +113,7 @@ fn the_table_says_everything_without_colour() {
     let text = render_text(&ordinary(), plain(100));
     let expected = "\
 STATUS  CHECK  FAILED  SUMMARY
-ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
+ERROR CHK-004 SKIPPED CHK-005 FAIL CHK-003 WARN CHK-002 PASS CHK-001";
     // What weighs most comes first.
     let first_words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
     let heading = text.lines().next().unwrap().split_whitespace().collect::<Vec<_>>().join("  ");
@@ -124,7 +124,7 @@ ERROR CHK-004 FAIL CHK-003 WARN CHK-002 SKIPPED CHK-005 PASS CHK-001";
     assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
     assert!(
         text.ends_with(
-            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1.2 s · code: 3 kept, 1 by the reader\n"
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1 not evaluated · 1.2 s · code: 3 kept, 1 by the reader\n"
         ),
         "{text}"
     );

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, PlanFile, Planner};
-use ordain_types::{Outline, RunId, RunRecord, RunState, StepState, Strategy, parse_duration};
+use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, Planner};
+use ordain_types::{Outline, RunId, RunRecord, RunState, SourceFile, StepState, Strategy, parse_duration};
 use ordain_workspace::Workspace;
 
 use crate::commands::answer::read_outline;
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     runtime::on_one_thread(Box::pin(carry_out(args, &workspace, plan)))?
 }
 
-async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<PlanFile>) -> Outcome {
+async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<SourceFile>) -> Outcome {
     let outline = args.outline.as_deref().map(read_outline).transpose()?;
     let executor = args.executor.open(workspace, 0)?;
     let planner = if plan.is_some() { Ok(Planner::Rules) } else { args.planner.choose(workspace).await };
@@ -146,7 +146,7 @@ async fn interrupted(engine: &Engine, run_id: &RunId) {
 async fn ask(
     args: &Args,
     workspace: &Workspace,
-    (plan, outline): (Option<PlanFile>, Option<Outline>),
+    (plan, outline): (Option<SourceFile>, Option<Outline>),
     planner: Planner,
     (engine, run_id): (&Engine, RunId),
 ) -> Result<RunRecord, EngineError> {

@@ -176,7 +176,12 @@ fn declared_columns(columns: &[&Value], tables: &[&Value]) -> String {
 }
 
 fn declared(column: &Value) -> String {
-    let kind = column["type"].as_str().filter(|kind| !matches!(*kind, "empty" | "json")).unwrap_or("text");
+    let kind = column["type"].as_str().unwrap_or("text");
+    // What is not known yet, or has no type that can be declared, stays open.
+    if matches!(kind, "empty" | "json") {
+        let why = if kind == "empty" { "it has no value yet" } else { "it holds lists or objects" };
+        return format!("# {}: {why}\n", line(column["name"].as_str().unwrap_or_default()));
+    }
     let name = key(column["name"].as_str().unwrap_or_default());
     let unit = column["currency"].as_str().or_else(|| column["unit"].as_str()).filter(|unit| *unit != "%");
     let value = unit.map_or_else(

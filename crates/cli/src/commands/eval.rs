@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, PlanFile, Planner};
+use ordain_engine::{Ask, CodeTask, Engine, EngineError, EngineSettings, Planner};
 use ordain_store::{ConversationTurn, Database, EntryNote};
-use ordain_types::{ErrorClass, Judged as JudgedRound, PlanSource, Round, RunRecord, Strategy};
+use ordain_types::{ErrorClass, Judged as JudgedRound, PlanSource, Round, RunRecord, SourceFile, Strategy};
 use ordain_workspace::Workspace;
 
 use crate::commands::python;
@@ -178,7 +178,7 @@ async fn sent_back(
     let Some((code, class)) = first_refused(record).filter(|_| case.says_rows()) else { return Ok(None) };
     engine.store().reseed(&[], EntryNote::by("eval", "cli")).await?;
     let mut ask = Ask::new(&case.request, "eval", "cli");
-    ask.plan = Some(PlanFile { code: code.to_owned(), name: "first.py".to_owned() });
+    ask.plan = Some(SourceFile { code: code.to_owned(), name: "first.py".to_owned() });
     let params = record.plan.steps.iter().flat_map(|step| &step.params);
     ask.params = params.map(|param| (param.name.clone(), param.value.clone())).collect();
     let first = engine.ask(ask).await?;

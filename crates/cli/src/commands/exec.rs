@@ -16,8 +16,8 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
-use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement, PlanFile};
-use ordain_types::{Cause, Limits, parse_bytes, parse_duration};
+use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement};
+use ordain_types::{Cause, Limits, SourceFile, parse_bytes, parse_duration};
 use ordain_verify::{Contract, VerifiedCode};
 use ordain_workspace::{Workspace, WorkspaceError, limits_without_workspace};
 
@@ -220,7 +220,7 @@ async fn run_one(args: &Args, context: &ExecContext, program: Program) -> Result
     let output: &mut dyn Output = if args.json { &mut Discard } else { &mut live };
     let ran = match (&context.engine, std::str::from_utf8(&program.code)) {
         (Some(engine), Ok(code)) => {
-            let exec = exec(args, context, PlanFile { code: code.to_owned(), name: program.name.clone() });
+            let exec = exec(args, context, SourceFile { code: code.to_owned(), name: program.name.clone() });
             engine.exec(exec, output).await.map(|answer| answer.execution)
         }
         _ => match verdict.verified().cloned() {
@@ -247,7 +247,7 @@ async fn run_one(args: &Args, context: &ExecContext, program: Program) -> Result
 }
 
 /// The program as work for an engine.
-fn exec(args: &Args, context: &ExecContext, given: PlanFile) -> Exec {
+fn exec(args: &Args, context: &ExecContext, given: SourceFile) -> Exec {
     Exec {
         given,
         judgement: match args.policy {

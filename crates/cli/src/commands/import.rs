@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use ordain_engine::open_store;
 use ordain_store::TableInfo;
+use ordain_types::format_bytes;
 use ordain_workspace::Workspace;
 use serde_json::json;
 
@@ -23,6 +24,9 @@ Examples:
 
 The file is copied to tables/ if it is elsewhere, `[tables.NAME]` is added to ordain.toml, and the table is made from it.
 If a value does not fit, nothing is changed: the error names its line.";
+
+/// A larger file is announced, because it takes a while.
+const LONG_BYTES: u64 = 8 << 20;
 
 /// Make a table of the workspace from a data file
 #[derive(Debug, clap::Args)]
@@ -52,6 +56,10 @@ async fn import(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
     check_usage(args, &workspace).await?;
     let change = Change::make(args, &workspace)?;
+    let bytes = fs_err::metadata(&args.file)?.len();
+    if bytes > LONG_BYTES {
+        writeln!(io::stderr(), "reading {}; a minute for each 30 MiB or so", format_bytes(bytes))?;
+    }
     match made(&workspace.root, &args.table).await {
         Ok(info) => {
             told(&info, args.json)?;

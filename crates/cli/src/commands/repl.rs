@@ -2,13 +2,14 @@
 
 mod blocks;
 
+use ordain_types::SourceFile;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{CodeTask, Engine, PlanFile, Planner};
+use ordain_engine::{CodeTask, Engine, Planner};
 
 use crate::commands::code::setup::{FileArgs, Setup};
 use crate::commands::code::shown;
@@ -86,7 +87,7 @@ async fn session(setup: &Setup, planner: Planner, executor: Arc<LocalExecutor>) 
             Block::Python(code) => {
                 task.request = code.chars().take(500).collect();
                 task.plan =
-                    Some(PlanFile { code: ordain_verify::echoing(&code), name: "input.py".to_owned() });
+                    Some(SourceFile { code: ordain_verify::echoing(&code), name: "input.py".to_owned() });
             }
         }
         has_failed |= !turn(&engine, task).await?;

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, HostFuture, Job, Output};
-use ordain_engine::{Ask, Engine, EngineSettings, Mode, PlanFile};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode};
 use ordain_server::grpc::{ExecutorPool, PoolOptions};
 use ordain_store::{Store, StoreOptions, TableDeclaration};
 use ordain_testkit::postgres::Server;
-use ordain_types::{Round, RunRecord, RunState};
+use ordain_types::{Round, RunRecord, RunState, SourceFile};
 use serde_json::json;
 
 use crate::command::Folder;
@@ -97,7 +97,7 @@ fn shop(folder: &Folder, url: Option<&str>, items: u32) -> StoreOptions {
 }
 
 fn ask(item: u32) -> Ask {
-    let plan = Some(PlanFile { code: BUY.to_owned(), name: "buy.py".to_owned() });
+    let plan = Some(SourceFile { code: BUY.to_owned(), name: "buy.py".to_owned() });
     Ask { plan, mode: Mode::Commit, ..Ask::new(&format!("buy item {item}"), "test", "test") }
 }
 
@@ -129,7 +129,7 @@ async fn buy_and_kill(options: StoreOptions, items: u32) -> Vec<RunRecord> {
 async fn sold(engine: &Engine) -> i64 {
     let code = "answer_json = sum(100 - row['quantity_in_stock'] for row in inventory_tbl)\nACTION = 'read'\n\
                 answer_text = 'Counted.'\nSTATUS = 'success'\n";
-    let plan = Some(PlanFile { code: code.to_owned(), name: "count.py".to_owned() });
+    let plan = Some(SourceFile { code: code.to_owned(), name: "count.py".to_owned() });
     let record = engine.ask(Ask { plan, ..Ask::new("count", "test", "test") }).await.unwrap();
     assert!(record.error.is_none(), "{record:?}");
     record.answer.json.unwrap().as_i64().unwrap()

@@ -12,6 +12,7 @@ def arrow_facts(table_of, rows, schema, columns_total):
     facts = table_facts(None, list(schema.names), rows, columns, columns_total=columns_total, table={"exact": True})
     for column in facts["columns"]:
         column["stored_as"] = short(schema.field(column["name"]).type) if column["name"] in schema.names else None
+        column |= ordain_reading.as_stored(column, column["stored_as"])
     return facts
 
 

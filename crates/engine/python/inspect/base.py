@@ -219,7 +219,7 @@ def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
     columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
     last = body[-1] if is_whole and len(body) > 2 else None
     facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
-    told = (ordain_reading.totals_among(body[: facts["rows"]], start + 1), ordain_reading.second_table(rows[start:], start + 1))
+    told = (ordain_reading.totals_among(body[: facts["rows"]], start + 1), ordain_reading.second_table(rows[start:], start + 1), ordain_reading.repeated_header(body, names, start + 1))
     notes += [*facts.get("notes", []), *filter(None, told)]
     facts |= {"skip": start} | header_row(rows, start) | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
     return facts | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
@@ -347,7 +347,7 @@ def encoding_of(path):
     if len(re.findall(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]", piece)) > len(piece) * 0.02:
         raise binary()
     # Bytes 0x80–0x9f are letters in Windows-1252 and control characters in Latin-1.
-    return "cp1252" if re.search(rb"[\x80-\x9f]", piece) and not re.search(rb"[\x81\x8d\x8f\x90\x9d]", piece) else "latin-1"
+    return "latin-1" if re.search(rb"[\x81\x8d\x8f\x90\x9d]", piece) else "cp1252"
 
 
 def binary():

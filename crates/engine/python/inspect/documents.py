@@ -45,7 +45,11 @@ def workbook_facts(path, kind):
             facts["formulas"] = formulas
         if kind == "ods" and encrypted_ods(path):
             raise encrypted()
-    sheets, hidden, merged, hidden_rows, notes = list(sheets_of(path, kind)), [], {}, {}, []
+    try:
+        sheets = list(ordain_reading.sheets(path, kind))
+    except Exception as error:
+        raise workbook_problem(error)
+    hidden, merged, hidden_rows, notes = [], {}, {}, []
     if kind in ("xlsx", "xlsm"):
         hidden, merged, hidden_rows = formatted(path, sheets)
     if DECLARED.get("sheet"):
@@ -55,14 +59,14 @@ def workbook_facts(path, kind):
     elif hidden and len(hidden) < len(sheets):
         sheets = [sheet for sheet in sheets if sheet[0] not in hidden]
         notes.append(f"hidden sheets were left out ({short(', '.join(hidden))}); `sheet` in `[data]` reads one")
-    facts["sheets"] = [short(name) for name, *_ in sheets[:200]]
+    facts["sheets"] = [short(name) for name, _ in sheets[:200]]
     tables = []
-    for name, rows, height, width in sheets[:TABLES_MAX]:
+    for name, rows in sheets[:TABLES_MAX]:
         if not any(not ordain_reading.is_blank(cell) for row in rows for cell in row):
             tables.append({"name": name, "rows": 0, "columns_total": 0, "columns": []})
             continue
         filled = fill_merged(rows, merged.get(name, ()))
-        table = grid_facts(name, rows, height, exact=len(rows) >= height)
+        table = grid_facts(name, rows, len(rows))
         told = list(notes)
         if hidden_rows.get(name):
             told.append(f"{hidden_rows[name]:,} rows are hidden in the workbook; they are read like the others")
@@ -107,29 +111,6 @@ def encrypted_ods(path):
             return False
 
 
-def sheets_of(path, kind):
-    """Name, first rows, height and width of each sheet."""
-    try:
-        import python_calamine
-    except ImportError:
-        yield from openpyxl_sheets(path) if kind != "xls" else xlrd_sheets(path)
-        return
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-    except Exception as error:
-        raise workbook_problem(error)
-    for name in book.sheet_names:
-        try:
-            sheet = book.get_sheet_by_name(name)
-            rows = sheet.to_python(skip_empty_area=False)
-        except Exception as error:
-            if type(error).__name__ in ("WorksheetNotFound", "TypeError"):
-                # A sheet that is a chart has no cells.
-                continue
-            raise workbook_problem(error)
-        yield name, whole(rows), max(sheet.total_height, len(rows)), sheet.total_width
-
-
 # A format's own words: a currency in brackets with its language, texts in quotes, characters that stand for themselves.
 FORMAT_WORDS = re.compile(r'\[\$([^\]-]*)[^\]]*\]|"([^"]*)"|\\\\?([€£¥₹$])')
 
@@ -147,11 +128,11 @@ def formatted(path, sheets):
     import openpyxl
 
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
     except Exception:
         return [], {}, {}
     currencies = {at: found for at, code in enumerate(book._number_formats, 164) if (found := currency_of_format(code))}
-    for name, rows, *_ in sheets if currencies else ():
+    for name, rows in sheets if currencies else ():
         put_currencies(book[name].iter_rows(min_row=1, min_col=1), rows, currencies)
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     elements = {sheet.title: sheet_elements(book._archive.open(sheet._worksheet_path)) for sheet in book.worksheets}
@@ -192,49 +173,6 @@ def fill_merged(rows, merged):
         for row in rows[first + 1 : last + 1]:
             row[column : column + 1] = [rows[first][column]]
     return filled
-
-
-def openpyxl_sheets(path):
-    import openpyxl
-
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        raise workbook_problem(error)
-    for sheet in book.worksheets:
-        rows = [list(row) for row in sheet.iter_rows(values_only=True)]
-        while rows and all(cell is None for cell in rows[-1]):
-            rows.pop()
-        yield sheet.title, rows, len(rows), max(map(len, rows), default=0)
-
-
-def xlrd_sheets(path):
-    import xlrd
-
-    try:
-        book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
-    except Exception as error:
-        raise workbook_problem(error)
-    for sheet in book.sheets():
-        rows = [[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)]
-        yield sheet.name, whole(rows), sheet.nrows, sheet.ncols
-
-
-def xlrd_value(cell, book):
-    """A cell's value; dates are kept as numbers and known by how they are shown."""
-    import xlrd
-
-    if cell.ctype == xlrd.XL_CELL_DATE:
-        try:
-            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
-        except xlrd.xldate.XLDateError:
-            return cell.value
-    return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
-
-
-def whole(rows):
-    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
-    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
 
 
 def workbook_problem(error):

@@ -125,3 +125,7 @@ try:
     seeded(settings["name"], files[settings["name"]])  # noqa: F821
 except (Fault, ordain_reading.Unreadable) as fault:
     ordain.call("seed.fault", message=str(fault), line=getattr(fault, "line", None), hint=getattr(fault, "hint", None))
+except MemoryError:
+    raise
+except Exception as error:
+    ordain.call("seed.fault", message=f"it cannot be read: {type(error).__name__}: {short(error, 160)}", line=None, hint=None)

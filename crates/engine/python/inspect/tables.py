@@ -168,6 +168,14 @@ def find_tables(value, path, tables):
             table = table_facts(".".join(path) or None, names, len(rows), [list(column) for column in zip(*rows)])
             tables.append(table | {"path": path, "split": True})
             return
+        if set(value) == {"schema", "data"} and isinstance(value["schema"], dict) and "pandas_version" in value["schema"]:
+            find_tables(value["data"], [*path, "data"], tables)
+            return
+        if is_by_place(value):
+            # As pandas writes a frame by its columns.
+            table = table_facts(".".join(path) or None, list(value), len(next(iter(value.values()))), [list(column.values()) for column in value.values()])
+            tables.append(table | {"path": path, "by_place": True})
+            return
         if len(value) > 1 and ordain_reading.is_records(value) and are_alike(list(value.values())):
             tables.append(records_facts(".".join(path) or None, ordain_reading.records_of(value)) | {"path": path})
             return
@@ -190,6 +198,13 @@ def with_inner_tables(table, records):
         table["notes"] = [*table.get("notes", []), f"lists within its rows stay lists: {short(', '.join(lists), 120)}"]
     at = {"path": table["path"]} if "path" in table else {}
     return [table, *(records_facts(name + column, rows) | at | {"inner_list": column} for column, rows in inner.items())]
+
+
+def is_by_place(value):
+    """Whether an object holds columns, each with its values by their places from zero."""
+    columns = list(value.values())
+    places = [str(place) for place in range(len(columns[0]))] if columns and isinstance(columns[0], dict) else []
+    return bool(places) and all(isinstance(column, dict) and list(column) == places for column in columns)
 
 
 def are_alike(objects):

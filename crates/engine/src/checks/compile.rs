@@ -228,11 +228,11 @@ impl Checks {
                 }
             }
         };
-        readings::say_units(&mut declared, tables);
         let verdict = verify(&code, &tables.judged_by.policy, inputs.schema);
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
+        readings::say_units(&mut declared, &verdict.effects, tables);
         let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);

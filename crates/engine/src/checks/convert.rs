@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesUnordered;
+use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, FRAMES_SOURCE, InputFile, Job, READING_SOURCE};
 use ordain_checks::export::{LoadedFile, Loader};
 use ordain_types::{Cause, Limits, format_bytes};
@@ -126,12 +127,19 @@ impl Checks {
             .enumerate()
             .map(|(number, (key, file))| {
                 let job = self.converting_job(code.clone(), number, file, cells.are_here());
-                let cells = &cells;
-                async move { (key, cells.run(job, &[number.to_string()]).await) }
+                let (cells, profile) = (&cells, job.profile);
+                async move { (key, profile, cells.run(job, &[number.to_string()]).await) }
             })
             .collect();
-        while let Some((key, execution)) = running.next().await {
-            let result = self.keep_converted(key, &execution?)?;
+        while let Some((key, profile, execution)) = running.next().await {
+            let result = match execution {
+                // Other files are read without that profile.
+                Err(error) if profile != Profile::Data => {
+                    let problem = Some(format!("reading it needs the profile `{profile}`: {error}"));
+                    Converted { tables: Vec::new(), problem }
+                }
+                execution => self.keep_converted(key, &execution?)?,
+            };
             converted.insert(key.clone(), result);
         }
         drop(running);

@@ -5,6 +5,7 @@ use ordain_store::{BeginOptions, Call, Condition, EntryNote, Intent, Store, Targ
 use ordain_types::{Row, RunRecord};
 use serde_json::{Value, json};
 
+use super::transform::TableRows;
 use crate::error::EngineError;
 
 /// Rows that one run writes.
@@ -31,11 +32,12 @@ pub(super) fn of(report: &RunReport) -> Failures {
     }
 }
 
-/// Puts failing rows in place of those that the same checks had before, and records the run with them.
+/// Puts failing rows in place of those that the same checks had before, and rows of transformations in place of their
+/// tables', and records the run with them.
 pub(super) async fn record(
     store: &Store,
-    table: &str,
-    failures: Failures,
+    failures: Option<(&str, Failures)>,
+    tables: &[TableRows],
     record: RunRecord,
     note: EntryNote,
 ) -> Result<RunRecord, EngineError> {
@@ -44,12 +46,17 @@ pub(super) async fn record(
     for call in &record.calls {
         transaction.note_call(call.clone());
     }
-    let condition = Condition::OneOf { path: vec!["check_id".to_owned()], values: failures.judged };
-    let target = Target { condition: Some(condition), ..Target::default() };
-    transaction.carry_out(Call::Remove { table: table.to_owned(), target }).await?;
-    for rows in failures.rows.chunks(BATCH_ROWS) {
-        let rows = rows.to_vec();
-        transaction.carry_out(Call::Insert { table: table.to_owned(), rows, doc_ids: None }).await?;
+    for table in tables {
+        table.write(&mut transaction).await?;
+    }
+    if let Some((table, failures)) = failures {
+        let condition = Condition::OneOf { path: vec!["check_id".to_owned()], values: failures.judged };
+        let target = Target { condition: Some(condition), ..Target::default() };
+        transaction.carry_out(Call::Remove { table: table.to_owned(), target }).await?;
+        for rows in failures.rows.chunks(BATCH_ROWS) {
+            let rows = rows.to_vec();
+            transaction.carry_out(Call::Insert { table: table.to_owned(), rows, doc_ids: None }).await?;
+        }
     }
     Ok(transaction.commit(record, note).await?)
 }

@@ -2,15 +2,13 @@
 
 use ordain_checks::{Check, SkipReason, change};
 use ordain_store::{CachedPlan, PlanAuthor};
+use ordain_verify::Effects;
 use serde_json::{Map, Value, json};
 
 use super::compile::{Readiness, declared};
 use super::results::Results;
 use super::tables::Tables;
 use crate::fingerprint::{column_key, hash};
-
-/// The parts of a plan that make the rule: those that it has, and what its numbers count.
-const MEANING: [&str; 4] = ["kind", "params", "filter", "units"];
 
 /// Why a rule is not run that is read otherwise than a person accepted it or, where nobody did, than it was first read:
 /// a column may be gone, and another one be where its words point now. It waits until somebody accepts the new reading.
@@ -56,30 +54,30 @@ fn first_of<'a>(check: &Check, results: &'a Results<'_>) -> Option<&'a CachedPla
     results.kept.of(&check.check_id).iter().rev().find(is_same)
 }
 
-/// Whether code means something else than older code of the same record. What a model writes is not compared: the same
+/// Whether code means something else than older code of the same record. Two sentences of a model are not compared: the same
 /// rule may be put in many ways.
 fn is_other(before: &CachedPlan, plan: &CachedPlan) -> bool {
-    let is_comparable = plan.source == before.source && plan.source != PlanAuthor::Model;
+    let is_model = [before, plan].iter().any(|plan| plan.source == PlanAuthor::Model);
+    let parts: &[&str] = if is_model { &["units"] } else { &["kind", "params", "filter", "units"] };
     let (was, now) = (declared(before), declared(plan));
     // Code that an older Ordain kept may lack a part.
-    let differs = |part: &&str| was.get(part).is_some_and(|was| now.get(part) != Some(was));
-    is_comparable && MEANING.iter().any(|part| differs(&part))
+    parts.iter().any(|part| was.get(part).is_some_and(|was| now.get(part) != Some(was)))
 }
 
 /// Says in a rule what the numbers of its columns count: the same bound on other units is another rule.
-pub(super) fn say_units(declared: &mut Value, tables: &Tables) {
-    let Some(columns) = declared.get("columns").and_then(Value::as_object) else { return };
+pub(super) fn say_units(declared: &mut Value, effects: &Effects, tables: &Tables) {
+    let Some(parts) = declared.as_object_mut() else { return };
     let mut units = Map::new();
-    for (table, names) in columns {
-        for name in names.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            let shown = if columns.len() > 1 { format!("{table}.{name}") } else { name.to_owned() };
+    for (table, read) in &effects.reads {
+        for name in &read.named {
+            let shown = if effects.reads.len() > 1 { format!("{table}.{name}") } else { name.clone() };
             units.extend(tables.units.get(&column_key(name, table)).map(|unit| (shown, json!(unit))));
         }
     }
     let said = units.iter().map(|(name, unit)| format!("`{name}` in {}", unit.as_str().unwrap_or_default()));
     let said = said.collect::<Vec<_>>().join(", ");
-    if let (false, Some(intent)) = (said.is_empty(), declared.get("intent").and_then(Value::as_str)) {
-        declared["intent"] = json!(format!("{intent} ({said})"));
+    if let (false, Some(Value::String(intent))) = (said.is_empty(), parts.get_mut("intent")) {
+        *intent = format!("{} ({said})", intent.trim_end_matches('.'));
     }
-    declared["units"] = Value::Object(units);
+    parts.insert("units".to_owned(), Value::Object(units));
 }

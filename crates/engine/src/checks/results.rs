@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use ordain_checks::change::grading_of;
-use ordain_checks::kinds::{self, TRANSFORM};
+use ordain_checks::kinds::{self, Output, TRANSFORM};
 use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grade};
+use ordain_store::Store;
 use serde_json::{Value, json};
 
 use super::cells::CheckFindings;
@@ -14,7 +15,7 @@ use super::sources::hash_text;
 use super::state::{LastRun, State};
 use super::tables::Tables;
 use super::task::CheckOptions;
-use super::transform;
+use super::transform::{self, TableRows};
 
 /// A check that ran, and what it came to.
 pub(super) struct Ran<'a> {
@@ -38,6 +39,8 @@ pub(super) struct Results<'a> {
     pub(super) report: RunReport,
     pub(super) is_frozen: bool,
     pub(super) by_check: HashMap<String, CheckResult>,
+    /// The rows that transformations put into tables.
+    pub(super) written: Vec<TableRows>,
 }
 
 impl Results<'_> {
@@ -87,7 +90,7 @@ impl Results<'_> {
         if last.code_hash != hash_text(&ready.plan.code)
             || !ready.effects.depends_on_rows_alone()
             || last.data_fingerprint != fingerprint
-            || kinds::output(check).is_ok_and(|output| !self.root.join(output).exists())
+            || matches!(kinds::output(check), Ok(Output::File(output)) if !self.root.join(output).exists())
         {
             return None;
         }
@@ -131,14 +134,14 @@ impl Results<'_> {
     }
 
     /// The result of a check that ran, and what is kept of it.
-    pub(super) fn graded(&mut self, ran: Ran<'_>, tables: &Tables) -> CheckResult {
+    pub(super) async fn graded(&mut self, ran: Ran<'_>, tables: &Tables, store: &Store) -> CheckResult {
         let Ran { check, ready, outcome, duration_ms, .. } = ran;
-        let outcome = outcome.and_then(|mut found| {
-            if check.kind == TRANSFORM && !self.options.is_trial {
-                transform::publish(self.root, self.state.folder(), check, &mut found)?;
+        let outcome = match outcome {
+            Ok(found) if check.kind == TRANSFORM && !self.options.is_trial => {
+                self.published(check, found, store).await
             }
-            Ok(found)
-        });
+            outcome => outcome,
+        };
         let mut result = result_of(check, ready, tables);
         result.duration_ms = duration_ms;
         let fingerprint = tables.fingerprint(&ready.tables);
@@ -177,6 +180,23 @@ impl Results<'_> {
         result
     }
 
+    /// Puts what a transformation made where its owner wants it.
+    async fn published(
+        &mut self,
+        check: &Check,
+        mut found: CheckFindings,
+        store: &Store,
+    ) -> Result<CheckFindings, String> {
+        let Some(rows) = transform::publish(self.root, self.state.folder(), check, &mut found)? else {
+            return Ok(found);
+        };
+        if let Some(reason) = rows.refused(store).await {
+            return Err(reason);
+        }
+        self.written.push(rows);
+        Ok(found)
+    }
+
     pub(super) fn put(&mut self, result: CheckResult) {
         self.by_check.insert(result.check_id.clone(), result);
     }
@@ -196,7 +216,7 @@ impl Results<'_> {
 
 /// A result that knows what is known before the code runs.
 fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     result.code_from = Some(ready.code_from);
     result.recompiled.clone_from(&ready.recompiled);
     result.notes.clone_from(&ready.notes);
@@ -256,43 +276,8 @@ fn is_filtered(result: &CheckResult) -> bool {
     result.skipped == Some(SkipReason::Filtered)
 }
 
-fn blank(check: &Check) -> CheckResult {
-    CheckResult {
-        check_id: check.check_id.clone(),
-        check_name: check.check_name.clone(),
-        status: CheckStatus::Error,
-        reason: None,
-        severity: check.severity,
-        owner: check.owner.clone(),
-        tags: check.tags.clone(),
-        target_table: check.target_table.clone(),
-        kind: check.kind.clone(),
-        rule: check.rule(),
-        understood: None,
-        skipped: None,
-        evaluated: None,
-        failed: None,
-        failed_pct: None,
-        summary: String::new(),
-        samples: Vec::new(),
-        artifacts: Vec::new(),
-        code_from: None,
-        recompiled: None,
-        notes: Vec::new(),
-        code: None,
-        code_hash: None,
-        plan: None,
-        compiled_against: None,
-        data_fingerprint: None,
-        observed: None,
-        kept_from: None,
-        duration_ms: 0.0,
-        location: None,
-    }
-}
-
 pub(super) fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckResult {
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     set_aside(&mut result, reason, words);
     result
 }
@@ -340,14 +325,14 @@ fn without_rows(check: &Check) -> CheckResult {
     if !check.allow_empty {
         return skipped(check, SkipReason::EmptyTable, &no_rows(table));
     }
-    let mut result = blank(check);
+    let mut result = CheckResult::new(check);
     (result.status, result.evaluated, result.failed) = (CheckStatus::Pass, Some(0), Some(0));
     result.summary = format!("table `{table}` has no rows; it looked at no row");
     result
 }
 
 fn broken(check: &Check, reason: &str) -> CheckResult {
-    CheckResult { reason: Some(reason.to_owned()), summary: reason.to_owned(), ..blank(check) }
+    CheckResult { reason: Some(reason.to_owned()), summary: reason.to_owned(), ..CheckResult::new(check) }
 }
 
 /// Hides what the owner has since asked to hide.

@@ -50,15 +50,16 @@ impl Engine {
         let end = record::end(&run);
         let failures = failures::of(&run.report);
         let table = task.workspace.failures_table.as_deref().filter(|_| !run.is_interrupted);
+        let written = run.written.clone();
         trial.checked = Some(run);
         if task.options.is_trial {
             return Ok(story.record(&trial.head, end));
         }
-        let Some(table) = table else {
+        if table.is_none() && written.is_empty() {
             return trial.write_down(&story, end, &Exchange::default()).await;
-        };
+        }
         let (record, note) = (story.record(&trial.head, end), trial.note(&Exchange::default()));
-        failures::record(&self.store, table, failures, record, note).await
+        failures::record(&self.store, table.map(|table| (table, failures)), &written, record, note).await
     }
 }
 
@@ -103,10 +104,12 @@ impl Checks {
             report,
             is_frozen: false,
             by_check: HashMap::new(),
+            written: Vec::new(),
         };
         let (seen, is_interrupted) = self.compile_and_run(&mut results, head, progress).await?;
         let is_frozen = results.is_frozen;
         let kept = std::mem::take(&mut results.kept);
+        let written = std::mem::take(&mut results.written);
         let mut report = results.finish();
         report.duration_ms = millis(head.started);
         for result in &mut report.results {
@@ -122,7 +125,7 @@ impl Checks {
             self.write_contracts(&task.files, &report, &kept, &seen, &state)?;
         }
         let messages = notify::messages(&self.engine.settings.tools, &report, &before);
-        Ok(CheckRun { report, is_interrupted, is_frozen, messages })
+        Ok(CheckRun { report, is_interrupted, is_frozen, messages, written })
     }
 
     /// Gives the tables that there were, and whether someone stopped the run.
@@ -242,7 +245,7 @@ impl Checks {
                     let ran = ran?;
                     workers.push(ran.worker);
                     unfinished.remove(ran.check.check_id.as_str());
-                    let result = results.graded(ran, tables);
+                    let result = results.graded(ran, tables, &self.engine.store).await;
                     progress.checked(&result);
                     results.put(result);
                 }

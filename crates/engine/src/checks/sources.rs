@@ -168,7 +168,7 @@ pub(super) fn hash_of(path: &Path) -> io::Result<String> {
     let mut piece = vec![0; 1 << 20];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hex(&hasher.finalize())),
+            0 => return Ok(ordain_types::hex(&hasher.finalize())),
             length => hasher.update(&piece[..length]),
         }
     }
@@ -176,15 +176,7 @@ pub(super) fn hash_of(path: &Path) -> io::Result<String> {
 
 /// The hash of a text.
 pub(super) fn hash_text(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    ordain_types::hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// A table of the store, written as JSON lines.
@@ -239,5 +231,5 @@ pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
         known: Some(known),
         declared: json!({}),
     };
-    Ok(Exported { file, hash: hex(&hasher.finalize()), rows })
+    Ok(Exported { file, hash: ordain_types::hex(&hasher.finalize()), rows })
 }

@@ -45,7 +45,8 @@ pub struct LastRun {
 }
 
 /// One result in the history.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[schemars(rename = "PastResult")]
 pub struct Past {
     /// The result.
     #[serde(flatten)]

@@ -243,6 +243,19 @@ impl Checks {
         Box::pin(async move { Ok(self.tables(None, &BTreeSet::new(), 2).await?.states) })
     }
 
+    /// The sections of `[data]` that name neither a data file nor a seed: files may come later, or be given to questions.
+    pub fn unused_declarations(&self) -> Result<Vec<String>, ChecksError> {
+        let catalog = &self.workspace.catalog;
+        let files = sources::data_files(&self.workspace.root, catalog)?;
+        let seeds = self.workspace.tables.iter().filter_map(|table| table.seed.as_ref());
+        let seeds =
+            seeds.filter_map(|seed| Some(Path::new(seed).file_name()?.to_string_lossy().into_owned()));
+        let names: Vec<String> = files.iter().map(DataFile::name).chain(seeds).collect();
+        let used: BTreeSet<&String> =
+            names.iter().filter_map(|name| crate::files::declared::section_of(catalog, name)).collect();
+        Ok(catalog.data.keys().filter(|section| !used.contains(section)).cloned().collect())
+    }
+
     /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted, and no table
     /// of the store is that `called` names alone: code reads it by calls.
     pub(super) async fn tables(

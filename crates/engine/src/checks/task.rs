@@ -9,6 +9,7 @@ use ordain_types::{BoxFuture, Call, RunId, RunRecord};
 use ordain_workspace::Workspace;
 
 use super::Checks;
+use super::transform::TableRows;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
 use crate::work::Work;
@@ -79,6 +80,8 @@ pub struct CheckRun {
     pub is_frozen: bool,
     /// What is sent to the addresses that the owner named.
     pub(super) messages: Vec<Call>,
+    /// The rows that transformations put into tables.
+    pub(super) written: Vec<TableRows>,
 }
 
 impl CheckTask {

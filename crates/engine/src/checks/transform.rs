@@ -1,10 +1,13 @@
-//! Puts the file that a transformation made where its owner wants it.
+//! Puts the rows that a transformation made where their owner wants them.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
+use ordain_checks::kinds::Output;
 use ordain_checks::{Check, kinds};
+use ordain_store::{BeginOptions, Call, Intent, Store, Target, Transaction};
+use ordain_types::Row;
 
 use super::cells::CheckFindings;
 use super::read::write_file;
@@ -13,15 +16,85 @@ use super::sources::hash_of;
 /// The file with what transformations wrote last, each by its path.
 const WRITTEN: &str = "written.json";
 
-/// Puts the file in its place. One that somebody else wrote or changed is left alone.
+/// Rows that a transformation writes to a table.
+const ROWS_MAX: usize = 100_000;
+/// Rows that one call writes.
+const BATCH_ROWS: usize = 500;
+
+/// The rows of a table, in place of all that it has.
+#[derive(Debug, Clone)]
+pub(super) struct TableRows {
+    table: String,
+    rows: Vec<Row>,
+}
+
+/// Puts a file in its place; gives back the rows of a table, which are written with the run's record.
 pub(super) fn publish(
     root: &Path,
     state: &Path,
     check: &Check,
     found: &mut CheckFindings,
+) -> Result<Option<TableRows>, String> {
+    let made = found.artifacts.first().ok_or("its table did not come out of the cell")?.clone();
+    match kinds::output(check).map_err(|error| error.to_string())? {
+        Output::File(output) => put_file(root, state, output, &made, found).map(|()| None),
+        Output::Table(table) => {
+            let rows = rows_of(Path::new(&made))?;
+            found.artifacts.clear();
+            found.summary = format!("written to table {table}: {}", found.summary);
+            Ok(Some(TableRows { table: table.to_owned(), rows }))
+        }
+    }
+}
+
+fn rows_of(made: &Path) -> Result<Vec<Row>, String> {
+    let text = fs_err::read_to_string(made).map_err(|error| error.to_string())?;
+    let rows: Result<Vec<Row>, _> = text.lines().take(ROWS_MAX + 1).map(serde_json::from_str).collect();
+    match rows {
+        Ok(rows) if rows.len() > ROWS_MAX => {
+            Err(format!("it makes more than {ROWS_MAX} rows; write them to a file"))
+        }
+        rows => rows.map_err(|error| format!("its rows cannot be read: {error}")),
+    }
+}
+
+impl TableRows {
+    /// Why the rows do not fit their table, tried without leaving anything behind.
+    pub(super) async fn refused(&self, store: &Store) -> Option<String> {
+        match self.tried(store).await {
+            Ok(()) => None,
+            Err(error) => Some(format!("its rows do not fit table `{}`: {error}", self.table)),
+        }
+    }
+
+    async fn tried(&self, store: &Store) -> Result<(), ordain_store::StoreError> {
+        let run_id = store.new_run_id()?;
+        let mut transaction = store.begin(BeginOptions { run_id, intent: Intent::Write }).await?;
+        let written = self.write(&mut transaction).await;
+        transaction.roll_back().await?;
+        written
+    }
+
+    /// Writes the rows in place of those that the table has.
+    pub(super) async fn write(&self, transaction: &mut Transaction) -> Result<(), ordain_store::StoreError> {
+        let (table, target) = (self.table.clone(), Target { all: true, ..Target::default() });
+        transaction.carry_out(Call::Remove { table, target }).await?;
+        for rows in self.rows.chunks(BATCH_ROWS) {
+            let (table, rows) = (self.table.clone(), rows.to_vec());
+            transaction.carry_out(Call::Insert { table, rows, doc_ids: None }).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts the file in its place. One that somebody else wrote or changed is left alone.
+fn put_file(
+    root: &Path,
+    state: &Path,
+    output: &str,
+    made: &str,
+    found: &mut CheckFindings,
 ) -> Result<(), String> {
-    let output = kinds::output(check).map_err(|error| error.to_string())?;
-    let made = found.artifacts.first().ok_or("its table did not come out of the cell")?;
     let failed = |error: io::Error| format!("{output} cannot be written: {error}");
     let mut written: BTreeMap<String, String> = fs_err::read(state.join(WRITTEN))
         .ok()

@@ -8,7 +8,7 @@ use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
 use ordain_checks::kinds::{self, CompileError, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, Speaker, TableBrief, Task};
-use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
+use ordain_types::{ErrorClass, Schema, SourceFile, Trouble};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::{Value, json};
 
@@ -223,7 +223,7 @@ impl Trial for Compiling<'_> {
         self.schema
     }
 
-    fn bring(&mut self, _modules: &[ModuleRecord]) -> Result<(), Trouble> {
+    fn bring(&mut self, _modules: &[SourceFile]) -> Result<(), Trouble> {
         Ok(())
     }
 

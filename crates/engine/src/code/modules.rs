@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use ordain_types::{ErrorClass, ModuleRecord, Schema, Trouble};
+use ordain_types::{ErrorClass, Schema, SourceFile, Trouble};
 use ordain_verify::{Contract, Policy, verify};
 use serde_json::json;
 
@@ -34,7 +34,7 @@ pub(crate) struct Loaded {
 }
 
 /// Judges the modules and gives the code that makes them.
-pub(crate) fn load(modules: &[ModuleRecord], policy: &Policy) -> Result<Loaded, Trouble> {
+pub(crate) fn load(modules: &[SourceFile], policy: &Policy) -> Result<Loaded, Trouble> {
     if modules.is_empty() {
         return Ok(Loaded::default());
     }
@@ -95,6 +95,5 @@ fn check_name(file: &str) -> Result<String, ModuleProblem> {
 }
 
 fn trouble(code: &str, message: String) -> Trouble {
-    let hint = Some("give each module a name of its own that no package has".to_owned());
-    Trouble { class: ErrorClass::Verify, code: code.to_owned(), message, line: None, hint }
+    Trouble::new(ErrorClass::Verify, code, message, "give each module a name of its own that no package has")
 }

@@ -6,8 +6,14 @@ use serde_json::{Map, Value, json};
 /// The declaration for a file of this name: by the name as it is, or without one ending after the other, as
 /// `orders.csv` and `orders` of `orders.csv.gz`; nothing where there is none.
 pub(crate) fn of_file(catalog: &Catalog, name: &str) -> Value {
+    let notes = section_of(catalog, name).and_then(|section| catalog.data.get(section));
+    notes.map_or_else(|| json!({}), declared)
+}
+
+/// The name of that declaration.
+pub(crate) fn section_of<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a String> {
     let mut names = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
-    names.find_map(|name| catalog.data.get(name)).map_or_else(|| json!({}), declared)
+    names.find_map(|name| Some(catalog.data.get_key_value(name)?.0))
 }
 
 fn declared(notes: &DataNotes) -> Value {

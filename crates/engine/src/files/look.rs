@@ -85,7 +85,7 @@ pub(crate) fn convert_program() -> String {
 
 /// Its settings: a check looks at whole tables, each sheet of a workbook for itself.
 pub(crate) fn convert_settings() -> Value {
-    let unlimited = u64::MAX >> 16;
+    let unlimited = i32::MAX;
     json!({
         "expanded_bytes_max": CONVERTED_BYTES_MAX, "columns_max": unlimited, "cells_max": unlimited,
         "tree_bytes_max": unlimited, "sheets_apart": true,

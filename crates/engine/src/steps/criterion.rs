@@ -20,13 +20,9 @@ impl RunTrial<'_> {
             let verdict = self.verdict_of_check(check);
             if !verdict.is_accepted() {
                 let why = rounds::refused(&verdict.findings, check).message;
-                return Err(Trouble {
-                    class: ErrorClass::Reply,
-                    code: "bad-check".to_owned(),
-                    message: format!("the `check` of step `{}` cannot be evaluated: {why}", step.id),
-                    line: None,
-                    hint: Some("it is one Python expression over `result`, `inputs` and tables".to_owned()),
-                });
+                let message = format!("the `check` of step `{}` cannot be evaluated: {why}", step.id);
+                let hint = "it is one Python expression over `result`, `inputs` and tables";
+                return Err(Trouble::new(ErrorClass::Reply, "bad-check", message, hint));
             }
         }
         Ok(())

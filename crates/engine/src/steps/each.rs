@@ -4,7 +4,7 @@ use ordain_planner::StepBrief;
 use ordain_types::{ITEM, Trouble};
 use serde_json::{Map, Value};
 
-use super::step::contract;
+use crate::outcome::broken;
 
 /// Runs of one step, all lists together.
 const TURNS_MAX: usize = 100;
@@ -35,7 +35,7 @@ impl Turns {
         if chosen.len() == step.step.each.len() {
             if self.inputs.len() == TURNS_MAX {
                 let message = format!("the step would run for more than {TURNS_MAX} items");
-                return Err(contract("too-many-items", message, "give a shorter list in an earlier step"));
+                return Err(broken("too-many-items", message, "give a shorter list in an earlier step"));
             }
             self.inputs.push(inputs(step, chosen));
             return Ok(Value::from(self.inputs.len() - 1));
@@ -77,7 +77,7 @@ fn list<'s>(step: &'s StepBrief, chosen: &[(usize, &Value)]) -> Result<&'s Vec<V
     }
     list.and_then(Value::as_array).ok_or_else(|| {
         let message = format!("the step runs for each item of what `{name}` gave, which is no list");
-        contract("each-not-a-list", message, "give a list in that step")
+        broken("each-not-a-list", message, "give a list in that step")
     })
 }
 

@@ -117,13 +117,9 @@ impl Engine {
 
 /// Rows on which a run rests were changed by somebody else.
 pub(crate) fn conflict(what: &str) -> Trouble {
-    Trouble {
-        class: ErrorClass::Conflict,
-        code: "rows-changed".to_owned(),
-        message: format!("{what} changed while the steps were carried out"),
-        line: None,
-        hint: Some("nothing was changed; ask again when fewer requests change the same rows".to_owned()),
-    }
+    let message = format!("{what} changed while the steps were carried out");
+    let hint = "nothing was changed; ask again when fewer requests change the same rows";
+    Trouble::new(ErrorClass::Conflict, "rows-changed", message, hint)
 }
 
 /// What an error of the store means, if it is a conflict over the rows themselves.

@@ -11,8 +11,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use ordain_planner::{Brief, Exchange, Forms, OutlineForm, Planner, Progress, Stage, StepBrief};
 use ordain_types::{
-    Event, Outline, OutlineStep, QuestionKind, RunError, RunRecord, RunState, StepKind, StepRecord,
-    StepState, Trouble,
+    Event, Outline, OutlineStep, QuestionKind, RunError, RunRecord, StepKind, StepRecord, StepState, Trouble,
 };
 use serde_json::{Map, Value};
 
@@ -22,7 +21,6 @@ use super::gathered::{Gathered, StepRan};
 use super::settle::{Settled, StepsDone};
 use super::step::Snapshot;
 use crate::error::EngineError;
-use crate::outcome::error_of;
 use crate::story::{Attempt, End, Story, millis};
 use crate::trial::RunTrial;
 
@@ -98,8 +96,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                     return self.trial.wait(story, (QuestionKind::Planner, question), exchange).await;
                 }
                 Some(Stop::Failed(error)) => {
-                    let end = End::Stopped { error, state: RunState::Failed, attempt: None };
-                    return self.trial.write_down(story, end, exchange).await;
+                    return self.trial.write_down(story, End::failed(error), exchange).await;
                 }
                 None | Some(Stop::Milestone(_)) => {
                     let attempt = match stopped {
@@ -114,8 +111,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                 }
             };
             if self.replans.len() >= REPLANS_MAX {
-                let end = End::Stopped { error: error_of(&trouble), state: RunState::Failed, attempt: None };
-                return self.trial.write_down(story, end, exchange).await;
+                return self.trial.write_down(story, End::failed(trouble), exchange).await;
             }
             // Other rows, other results: the same outline from its beginning, with code that sees the rows of now.
             self.begin_anew(&trouble.message);
@@ -133,12 +129,12 @@ impl<'r, 'a> PlanRun<'r, 'a> {
 
     /// What the record of the run says of its steps.
     fn tell(&mut self, story: &mut Story) {
-        story.steps.clone_from(&self.records);
-        story.outline = Some(self.outline.clone());
-        story.replans.clone_from(&self.replans);
+        story.plan.steps.clone_from(&self.records);
+        story.plan.outline = Some(self.outline.clone());
+        story.plan.replans.clone_from(&self.replans);
         story.usage = self.spent.usage;
         story.calls.clone_from(&self.gathered.calls);
-        story.modifications.append(&mut self.modifications);
+        story.verdict.modifications.append(&mut self.modifications);
         story.is_of_steps();
     }
 
@@ -246,7 +242,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
             }
             Driven::Done(mut work, mut ran) => {
                 self.gathered.take(&work.step.step.id, &mut ran);
-                self.modifications.append(&mut work.story.modifications);
+                self.modifications.append(&mut work.story.verdict.modifications);
                 if work.step.is_last {
                     let mut attempt = std::mem::take(&mut ran.attempt);
                     attempt.outcome.artifacts = self.gathered.artifacts.values().cloned().collect();
@@ -272,7 +268,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
             record.params.clone_from(&draft.params);
             self.say(&Event::StepCode { step: id.clone(), code: draft.code.clone() });
         }
-        record.rounds.clone_from(&work.story.rounds);
+        record.rounds.clone_from(&work.story.verdict.history);
         if let Some(ran) = ran {
             record.result = Some(ran.result.clone());
             let end = ran.printed.floor_char_boundary(OUTPUT_BYTES_MAX);

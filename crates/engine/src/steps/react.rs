@@ -7,8 +7,7 @@ use std::time::Instant;
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, StepBrief};
 use ordain_store::Intent;
 use ordain_types::{
-    Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, RunState, StepRecord, StepState, Timing,
-    Trouble,
+    Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, StepRecord, StepState, Timing, Trouble,
 };
 use ordain_verify::{Policy, glance};
 use tokio::sync::Mutex;
@@ -18,13 +17,13 @@ use super::cell::{Program, Ran, unanswering};
 use super::gathered::{Gathered, StepRan, conflict, rows_conflict};
 use super::look::printed;
 use super::settle::{Settled, StepsDone};
-use super::step::{StepTrial, contract, reviewed};
+use super::step::{StepTrial, reviewed};
 use crate::claims;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
-use crate::outcome::{self, error_of, run_error, violated};
+use crate::outcome::{self, run_error, violated};
 use crate::rounds::{self, Accepted, Tried, declined};
-use crate::story::{Attempt, End, Story, millis};
+use crate::story::{End, Story, millis};
 use crate::tools::calls_later;
 use crate::trial::RunTrial;
 
@@ -121,15 +120,14 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 Settled::Done(record) => return Ok(*record),
             };
             if !self.begin_anew(&trouble, exchange) {
-                let end = End::Stopped { error: error_of(&trouble), state: RunState::Failed, attempt: None };
-                return self.trial.write_down(story, end, exchange).await;
+                return self.trial.write_down(story, End::failed(trouble), exchange).await;
             }
         }
     }
 
     fn tell(&self, story: &mut Story, exchange: &Exchange) {
-        story.steps.clone_from(&self.records);
-        story.replans.clone_from(&self.replans);
+        story.plan.steps.clone_from(&self.records);
+        story.plan.replans.clone_from(&self.replans);
         story.usage = exchange.usage;
         story.calls.clone_from(&self.gathered.calls);
         story.is_of_steps();
@@ -176,22 +174,14 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             self.tell(story, exchange);
             self.trial.keep_progress(story).await?;
             if let Err(error) = self.spent.step() {
-                return Ok(Stop::Over(stopped(error)));
+                return Ok(Stop::Over(End::failed(error)));
             }
             self.progress.event(&self.spent.event());
             let reply = self.planner.next(self.brief, exchange, self.progress).await;
             self.spent.usage = exchange.usage;
             self.spent.dollars = exchange.cost_usd.unwrap_or_default();
             let draft = match reply {
-                Err(error) => {
-                    let hint = error.hint.as_deref();
-                    return Ok(Stop::Over(stopped(run_error(
-                        ErrorClass::Planner,
-                        error.code,
-                        error.message,
-                        hint,
-                    ))));
-                }
+                Err(error) => return Ok(Stop::Over(End::failed(error))),
                 Ok(Reply::Question(question)) => return Ok(Stop::Asks(question)),
                 Ok(Reply::Refusal(reason)) => return Ok(Stop::Over(declined("unsupported_intent", &reason))),
                 Ok(Reply::Unusable(trouble)) => match self.complain(&trouble, exchange) {
@@ -207,7 +197,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 Reacted::Answered(ran) => return Ok(Stop::Answered(ran)),
                 Reacted::Printed(shown) => {
                     if let Some(error) = self.stuck(&code, &shown) {
-                        return Ok(Stop::Over(stopped(error)));
+                        return Ok(Stop::Over(End::failed(error)));
                     }
                     self.planner.show(exchange, &shown, GO_ON);
                 }
@@ -228,7 +218,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             return None;
         }
         let message = format!("the planner made the same mistake twice: {}", trouble.message);
-        Some(Stop::Over(stopped(RunError { message, ..error_of(trouble) })))
+        Some(Stop::Over(End::failed(Trouble { message, ..trouble.clone() })))
     }
 
     /// Whether the last steps go round in circles.
@@ -267,7 +257,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             code: draft.code,
             params: draft.params,
             state: StepState::Done,
-            rounds: story.rounds,
+            rounds: story.verdict.history,
             took_ms: Some(millis(started)),
             ..StepRecord::default()
         };
@@ -280,7 +270,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             }
             Reacted::Trouble(trouble) => {
                 record.state = StepState::Failed;
-                record.error = Some(error_of(trouble));
+                record.error = Some(trouble.clone().into());
             }
         }
         output[..output.floor_char_boundary(OUTPUT_BYTES_MAX)].clone_into(&mut record.output);
@@ -358,7 +348,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         }
         if let Some(status) = acted.refused {
             let message = format!("an action was not carried out: `{status}`; nothing of this step is kept");
-            return Ok(Reacted::Trouble(contract("action-refused", message, "check for it first")));
+            return Ok(Reacted::Trouble(outcome::broken("action-refused", message, "check for it first")));
         }
         let rows_changed = (review.diff.rows() as u64).saturating_sub(self.gathered.rows);
         let mut ran = StepRan {
@@ -407,8 +397,4 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story.replaced(said, &trouble);
         None
     }
-}
-
-fn stopped(error: RunError) -> End {
-    End::Stopped { error, state: RunState::Failed, attempt: None::<Box<Attempt>> }
 }

@@ -9,7 +9,6 @@ use ordain_types::{Answer, Question, QuestionKind, RunRecord, RunState, Trouble}
 
 use super::gathered::{Gathered, conflict, rows_conflict};
 use crate::error::EngineError;
-use crate::outcome::error_of;
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
 use crate::trial::{RunTrial, TRIES_MAX};
@@ -103,7 +102,7 @@ impl RunTrial<'_> {
         match settled {
             Tried::Done(record) => Ok(Settled::Done(Box::new(record))),
             Tried::Trouble { trouble, state, attempt } => {
-                let end = End::Stopped { error: error_of(&trouble), state, attempt };
+                let end = End::Stopped { error: trouble.into(), state, attempt };
                 let record = self.write_down(story, end, exchange).await?;
                 Ok(Settled::Done(Box::new(record)))
             }
@@ -133,7 +132,7 @@ impl RunTrial<'_> {
 }
 
 fn waiting(story: &mut Story, kind: QuestionKind, question: String) -> End {
-    story.questions.push(Question { text: question.clone(), answer: None, kind });
+    story.plan.questions.push(Question { text: question.clone(), answer: None, kind });
     let answer = Answer { text: Some(question), ..Answer::default() };
     // What was asked outside is not asked again when the run goes on; what would be sent is planned again.
     let calls = story.calls.iter().filter(|call| !call.is_later()).cloned().collect();

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use ordain_planner::StepBrief;
 use ordain_store::{Intent, Pending, Review, StoreError, Transaction};
-use ordain_types::{Cause, Diff, ErrorClass, ModuleRecord, RESULT, Schema, Trouble};
+use ordain_types::{Cause, Diff, RESULT, Schema, SourceFile, Trouble};
 use ordain_verify::{Policy, Verdict};
 use serde_json::Value;
 use tokio::sync::Mutex;
@@ -143,24 +143,36 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         }
         if let Some(status) = acted.refused {
             let message = format!("an action was not carried out: `{status}`");
-            return Ok(Err(contract("action-refused", message, "check for this before calling the action")));
+            return Ok(Err(outcome::broken(
+                "action-refused",
+                message,
+                "check for this before calling the action",
+            )));
         }
         ran.approvals.extend(acted.approvals);
         ran.calls.extend(calls);
         if self.gathered.calls.len() + ran.calls.len() > CALLS_MAX {
             let message = format!("a run may make at most {CALLS_MAX} calls of tools");
-            return Ok(Err(contract("too-many-calls", message, "call for fewer items at once")));
+            return Ok(Err(outcome::broken("too-many-calls", message, "call for fewer items at once")));
         }
         self.run.engine.add_artifacts(&self.run.head.run_id, &execution)?;
         let result = execution.values.get(RESULT).cloned();
         if let Some(reason) = execution.notes.get(RESULT).and_then(Value::as_str) {
             let message = format!("`{RESULT}` is no plain value: {reason}");
-            return Ok(Err(contract("bad-result", message, "give numbers, texts, lists and dictionaries")));
+            return Ok(Err(outcome::broken(
+                "bad-result",
+                message,
+                "give numbers, texts, lists and dictionaries",
+            )));
         }
         let size = result.as_ref().map_or(0, |result| result.to_string().len());
         if size > RESULT_BYTES_MAX {
             let message = format!("`{RESULT}` has {size} bytes; {RESULT_BYTES_MAX} is the limit");
-            return Ok(Err(contract("result-too-large", message, "give what later steps need, and no more")));
+            return Ok(Err(outcome::broken(
+                "result-too-large",
+                message,
+                "give what later steps need, and no more",
+            )));
         }
         Ok(Ok(result.unwrap_or_default()))
     }
@@ -201,7 +213,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
                 ran.result.is_null() && ran.pending.is_none() && ran.attempt.outcome.artifacts.is_empty();
             return (gave_nothing && ran.calls.is_empty()).then(|| {
                 let message = format!("the step set no `{RESULT}`, changed nothing and left no file");
-                contract("missing-result", message, "set `result` to what later steps need")
+                outcome::broken("missing-result", message, "set `result` to what later steps need")
             });
         }
         let statuses = &self.run.policy.statuses;
@@ -236,12 +248,12 @@ impl Trial for StepTrial<'_, '_> {
         ordain_verify::verify(code, &self.policy, &self.run.schema)
     }
 
-    fn bring(&mut self, modules: &[ModuleRecord]) -> Result<(), Trouble> {
+    fn bring(&mut self, modules: &[SourceFile]) -> Result<(), Trouble> {
         if modules.is_empty() {
             return Ok(());
         }
         let message = "a step is carried out by one program without modules of its own".to_owned();
-        Err(contract("modules", message, "put everything into one program"))
+        Err(outcome::broken("modules", message, "put everything into one program"))
     }
 
     async fn look(&mut self, draft: &ordain_planner::Draft) -> Result<String, EngineError> {
@@ -291,11 +303,6 @@ pub(crate) async fn reviewed(transaction: Shared) -> Result<(Review, Pending), S
 fn failed(trouble: Trouble, attempt: Attempt) -> Tried<StepDone> {
     let attempt = Some(Box::new(attempt.unanswered()));
     Tried::Trouble { trouble, state: ordain_types::RunState::Failed, attempt }
-}
-
-pub(crate) fn contract(code: &str, message: String, hint: &str) -> Trouble {
-    let (code, hint) = (code.to_owned(), Some(hint.to_owned()));
-    Trouble { class: ErrorClass::Contract, code, message, line: None, hint }
 }
 
 /// What a step gave for one item, after what it gave for the ones before.

@@ -1,7 +1,7 @@
 //! Which way a plan grows: one program, an outline, or step by step.
 
 use ordain_planner::{Brief, Exchange, Forms, OutlineForm, Planner, Progress, Reply, Stage, reader};
-use ordain_types::{ErrorClass, Event, Outline, QuestionKind, RunRecord, RunState, StepRecord, Strategy};
+use ordain_types::{ErrorClass, Event, Outline, QuestionKind, RunRecord, StepRecord, Strategy};
 
 use super::budget::Spent;
 use super::plan::{PlanRun, record_of};
@@ -9,7 +9,7 @@ use super::react::ReactRun;
 use crate::ask::{Ask, Decision};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::outcome::{error_of, run_error};
+use crate::outcome::run_error;
 use crate::rounds::{self, Ended, RoundLimits};
 use crate::story::{End, Story};
 use crate::tools;
@@ -37,7 +37,7 @@ pub(crate) fn take(
     progress: &mut dyn Progress,
 ) {
     trial.head.strategy = strategy;
-    story.reason = Some(reason.to_owned());
+    story.plan.reason = Some(reason.to_owned());
     progress.event(&Event::Strategy { name: strategy, reason: reason.to_owned() });
 }
 
@@ -65,8 +65,7 @@ impl Engine {
                 let message = format!("the strategy `{strategy}` needs a model");
                 let hint = Some("set `model.name`, or take `direct`");
                 let error = run_error(ErrorClass::Planner, "strategy-needs-model", message, hint);
-                let end = End::Stopped { error, state: RunState::Failed, attempt: None };
-                trial.write_down(story, end, &Exchange::default()).await.map(Some)
+                trial.write_down(story, End::failed(error), &Exchange::default()).await.map(Some)
             }
             Strategy::React => {
                 take(Strategy::React, "it was asked for", story, trial, progress);
@@ -91,9 +90,7 @@ impl Engine {
         let mut exchange = Exchange::default();
         if let Some(outline) = given {
             if let Err(trouble) = trial.judge_checks(&outline) {
-                let end =
-                    End::Stopped { error: error_of(&trouble), state: RunState::Rejected, attempt: None };
-                return trial.write_down(story, end, &exchange).await;
+                return trial.write_down(story, End::rejected(trouble), &exchange).await;
             }
             return self.outlined((planner, brief), outline, (story, &mut exchange), trial, progress).await;
         }
@@ -126,9 +123,9 @@ impl Engine {
         let is_approved = ask.outline.is_some()
             || matches!(&ask.resumed, Some(resumed) if !matches!(resumed.decision, Decision::Respond(_)));
         if (ask.show_plan || self.settings.holds_outlines) && !is_approved {
-            story.steps = outline.in_order().unwrap_or_default().into_iter().map(record_of).collect();
+            story.plan.steps = outline.in_order().unwrap_or_default().into_iter().map(record_of).collect();
             progress.event(&Event::Outline { outline: outline.clone() });
-            story.outline = Some(outline);
+            story.plan.outline = Some(outline);
             story.is_of_steps();
             return trial.wait(story, (QuestionKind::Outline, SHALL_IT.to_owned()), exchange).await;
         }
@@ -179,8 +176,8 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Option<RunRecord>, EngineError> {
         let Some(resumed) = &ask.resumed else { return Ok(None) };
-        story.questions.clone_from(&record.plan.questions);
-        story.reason.clone_from(&record.plan.reason);
+        story.plan.questions.clone_from(&record.plan.questions);
+        story.plan.reason.clone_from(&record.plan.reason);
         story.usage = record.usage;
         let asked = record
             .calls
@@ -189,21 +186,22 @@ impl Engine {
         trial.asked.get_mut().extend(asked);
         trial.head.strategy = record.strategy;
         trial.head.started_at.clone_from(&record.started_at);
-        if let Some(question) = story.questions.last_mut() {
+        if let Some(question) = story.plan.questions.last_mut() {
             let yes = "yes".to_owned();
             question.answer = Some(match &resumed.decision {
                 Decision::Respond(text) => text.clone(),
                 Decision::Approve | Decision::Edit(_) => yes,
             });
         }
-        let answers = story.questions.iter().filter(|question| question.kind == QuestionKind::Planner);
+        let answers = story.plan.questions.iter().filter(|question| question.kind == QuestionKind::Planner);
         brief.answers = answers.cloned().collect();
         let is_respond = matches!(resumed.decision, Decision::Respond(_));
         let outline = match &resumed.decision {
             Decision::Edit(outline) => Some(outline.clone()),
             Decision::Approve | Decision::Respond(_) => record.plan.outline.clone(),
         };
-        let was_shown = story.questions.last().is_some_and(|question| question.kind == QuestionKind::Outline);
+        let was_shown =
+            story.plan.questions.last().is_some_and(|question| question.kind == QuestionKind::Outline);
         match (record.strategy, outline) {
             (Strategy::React, _) => {
                 self.react((planner, brief), story, trial, progress, &record.plan.steps).await.map(Some)
@@ -214,8 +212,7 @@ impl Engine {
             }
             (_, Some(outline)) => {
                 if let Err(trouble) = trial.judge_checks(&outline) {
-                    let end =
-                        End::Stopped { error: error_of(&trouble), state: RunState::Rejected, attempt: None };
+                    let end = End::rejected(trouble);
                     return trial.write_down(story, end, &Exchange::default()).await.map(Some);
                 }
                 let said = (story, &mut Exchange::default());

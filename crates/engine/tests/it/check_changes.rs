@@ -157,7 +157,7 @@ async fn an_idempotency_key_runs_checks_once() {
 }
 
 #[tokio::test]
-async fn a_rule_whose_value_moved_to_another_column_is_read_anew() {
+async fn a_rule_whose_value_moved_to_another_column_does_not_pass() {
     let hint =
         json!([{"check_id": "h", "target_table": "z", "calculation_hint": "open z must have n above 5"}]);
     let rows =
@@ -170,4 +170,125 @@ async fn a_rule_whose_value_moved_to_another_column_is_read_anew() {
     world.write("data/z.csv", &rows("late", "open"));
     let moved = &world.run().await["h"];
     assert_ne!(moved.status, CheckStatus::Pass, "{moved:?}");
+}
+
+fn hints(rules: &[(&str, &str)]) -> String {
+    let all =
+        rules.iter().map(|(id, rule)| json!({"check_id": id, "target_table": "t", "calculation_hint": rule}));
+    all.collect::<Value>().to_string()
+}
+
+#[tokio::test]
+async fn a_rule_never_becomes_another_rule_when_its_column_is_gone() {
+    let rules = hints(&[
+        ("quantity", "quantity must be positive"),
+        ("ship", "ship date must not be in the future"),
+        ("rows", "id must not be null"),
+    ]);
+    let world =
+        World::with(&rules, &[("t.csv", b"id,quantity,ship_date\n1,-5,2020-01-01\n2,3,2999-01-01\n")]);
+    let before = world.run().await;
+    stands(&before, "quantity", CheckStatus::Fail, "");
+    stands(&before, "ship", CheckStatus::Fail, "");
+    world.write("data/t.csv", "id,menge,qty,ship\n1,-5,1,2020-01-01\n2,3,2,2020-01-01\n");
+    let after = world.run().await;
+    for id in ["quantity", "ship"] {
+        stands(&after, id, CheckStatus::Skipped, "would now be read as");
+    }
+    stands(&after, "rows", CheckStatus::Pass, "");
+    // The owner may accept the new reading, which holds from then on.
+    let checks = world.checks().await;
+    let note = ordain_store::EntryNote::default();
+    let planner = ordain_planner::Planner::Rules;
+    let proposal = checks.propose_change("quantity", serde_json::Map::new(), &planner, &note).await.unwrap();
+    checks.save(&proposal.change, Some("quantity"), note).await.unwrap();
+    stands(&world.run().await, "quantity", CheckStatus::Pass, "");
+}
+
+#[tokio::test]
+async fn a_value_that_rows_have_in_another_case_is_not_passed_over() {
+    let rules = hints(&[
+        ("never", "status must not be cancelled"),
+        ("share", "at most 20% of rows may have a status of cancelled"),
+        ("one_of", "status must be one of open, cancelled"),
+    ]);
+    let world = World::with(&rules, &[("t.csv", b"id,status\n1,open\n2,cancelled\n3,open\n")]);
+    stands(&world.run().await, "never", CheckStatus::Fail, "");
+    world.write("data/t.csv", "id,status\n1,open\n2,CANCELLED\n3,open\n");
+    let results = world.run().await;
+    stands(&results, "never", CheckStatus::Skipped, "`status` has \"CANCELLED\" instead");
+    assert_ne!(results["share"].status, CheckStatus::Pass, "{:?}", results["share"]);
+    stands(&results, "one_of", CheckStatus::Fail, "");
+}
+
+#[tokio::test]
+async fn an_empty_delivery_keeps_the_code_of_its_checks() {
+    let mut allowed = range("allowed");
+    allowed["allow_empty"] = json!(true);
+    let world = World::with(&json!([range("asked"), allowed]).to_string(), &[("t.csv", ROWS)]);
+    stands(&world.run().await, "allowed", CheckStatus::Fail, "");
+    world.write("data/t.csv", "id,price\n");
+    let results = world.run().await;
+    stands(&results, "asked", CheckStatus::Skipped, "empty_table");
+    stands(&results, "allowed", CheckStatus::Pass, "");
+    // A column that is gone is no matter of rows.
+    world.write("data/t.csv", "id,cost\n");
+    assert_ne!(world.run().await["allowed"].status, CheckStatus::Pass);
+}
+
+#[tokio::test]
+async fn a_transformation_does_not_leave_out_what_cannot_be_read() {
+    let record = json!([{"check_id": "t1", "kind": "transform", "target_table": "t",
+        "calculation_hint": "total v by g", "params": {"output": "out/by_g.csv"}}]);
+    let body: Vec<String> = (1..40).map(|id| format!("{id},a,{id}\n")).collect();
+    let rows = format!("id,g,v\n{}", body.concat());
+    let world = World::with(&record.to_string(), &[("t.csv", format!("{rows}40,b,many\n").as_bytes())]);
+    stands(&world.run().await, "t1", CheckStatus::Error, "row 41 ('many')");
+    assert!(!world.root().join("out/by_g.csv").exists());
+    world.write("data/t.csv", &rows);
+    stands(&world.run().await, "t1", CheckStatus::Pass, "");
+    let written = std::fs::read_to_string(world.root().join("out/by_g.csv")).unwrap();
+    assert_eq!(written, "g,total_v\na,780\n");
+}
+
+#[tokio::test]
+async fn a_rule_is_not_run_on_another_unit_than_it_was_compiled_for() {
+    let mut limit = range("weight");
+    limit["params"] = json!({"column": "weight", "max": 1000});
+    let world = World::with(&json!([limit]).to_string(), &[("t.csv", b"id,weight\na,600 g\nb,1500 g\n")]);
+    stands(&world.run().await, "weight", CheckStatus::Fail, "");
+    world.write("data/t.csv", "id,weight\na,0.6 kg\nb,1.5 kg\n");
+    stands(
+        &world.run().await,
+        "weight",
+        CheckStatus::Skipped,
+        "`weight` must be at most 1000 (`weight` in kg)",
+    );
+}
+
+#[tokio::test]
+async fn a_transformation_puts_its_rows_into_a_table() {
+    let record = |output: &str| {
+        json!([{"check_id": "t1", "kind": "transform", "target_table": "t", "calculation_hint": "total v by g",
+            "params": {"output": output}}])
+    };
+    let world = World::with(&record("table:sums").to_string(), &[("t.csv", b"g,v\na,1\nb,2\na,4\n")]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write("tables/sums.json", r#"[{"g": "old", "total_v": 9}]"#);
+    world.write("tables/other.json", r#"[{"name": "x"}]"#);
+    world.write(
+        "ordain.toml",
+        "[workspace]\nname = \"w\"\n[tables.sums]\nseed = \"tables/sums.json\"\nkey = \"g\"\n[tables.other]\nseed = \"tables/other.json\"\n",
+    );
+    let results = world.run().await;
+    stands(&results, "t1", CheckStatus::Pass, "");
+    assert_eq!(results["t1"].summary, "written to table sums: 2 rows.");
+    let checks = world.checks().await;
+    let sums = &checks.all_tables().await.unwrap()["sums"].told("sums");
+    assert_eq!((&sums["rows"], &sums["columns"][0]["samples"]), (&json!(2), &json!(["a", "b"])), "{sums}");
+    // Rows that do not fit are refused, and nothing of the run is lost.
+    world.write("checks/checks.json", &record("table:other").to_string());
+    stands(&world.run().await, "t1", CheckStatus::Error, "its rows do not fit table `other`");
+    world.write("checks/checks.json", &record("table:nowhere").to_string());
+    stands(&world.run().await, "t1", CheckStatus::Error, "nowhere");
 }

@@ -41,7 +41,7 @@ with zipfile.ZipFile(folder + "two.csv.zip", "w") as archive:
 with zipfile.ZipFile(folder + "months.zip", "w") as archive:
     archive.writestr("jan.csv", text)
     archive.writestr("feb.csv", text)
-rows.astype({"price": "Int64"}).assign(price=pd.array([1, -2, None], dtype="Int64")).to_parquet(folder + "whole.parquet")
+rows.assign(price=pd.array([1, -2, None], dtype="Int64")).to_parquet(folder + "whole.parquet")
 with pa.CompressedOutputStream(folder + "packed_zst.csv.zst", "zstd") as file:
     file.write(text)
 with open(folder + "parquet.parquet", "rb") as file, gzip.open(folder + "twice.parquet.gz", "wb") as packed:
@@ -64,7 +64,7 @@ for row in (["region", "shop", "paid"], ["North", "a", 1.125], [None, "b", 20], 
     sheet.append(row)
 sheet.merge_cells("A2:A3")
 for cell in sheet["C"][1:]:
-    cell.number_format = '#,##0.00 [$€-407]'
+    cell.number_format = '0.00 [$€-407]'
 for name, state in (("old", "hidden"),):
     other = book.create_sheet(name)
     other.sheet_state = state

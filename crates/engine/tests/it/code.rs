@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use ordain_engine::{AnswerType, CodeAnswer, CodeTask, EngineSettings, PlanFile};
+use ordain_engine::{AnswerType, CodeAnswer, CodeTask, EngineSettings};
 use ordain_planner::{ModelSettings, Planner, choose};
-use ordain_types::{PlanSource, RunState};
+use ordain_types::{PlanSource, RunState, SourceFile};
 use sha2::{Digest as _, Sha256};
 
 use crate::files::kinds::KINDS;
@@ -20,8 +20,8 @@ async fn solve(world: &World, task: CodeTask) -> CodeAnswer {
     world.engine.code(task).await.unwrap()
 }
 
-fn plan(code: &str) -> PlanFile {
-    PlanFile { code: code.to_owned(), name: "plan.py".to_owned() }
+fn plan(code: &str) -> SourceFile {
+    SourceFile { code: code.to_owned(), name: "plan.py".to_owned() }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -75,7 +75,7 @@ async fn the_record_has_the_fields_of_older_tools_and_an_entry_of_its_kind() {
     assert_eq!(entries[0].kind, "code");
     let body: serde_json::Value = serde_json::from_str(entries[0].body.get()).unwrap();
     let content = fs_err::read(made().join("a.csv")).unwrap();
-    let hash = Sha256::digest(&content).iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+    let hash = ordain_types::hex(&Sha256::digest(&content));
     let noted = body.pointer("/detail/files/0").unwrap_or_else(|| panic!("{body}"));
     assert_eq!((&noted["name"], &noted["sha256"]), (&"a.csv".into(), &hash.as_str().into()), "{noted}");
     assert_eq!(json["files"][0]["sha256"], hash.as_str());
@@ -121,7 +121,7 @@ async fn a_session_keeps_its_variables_and_nothing_of_an_earlier_answer() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_of_several_files_imports_its_modules_and_each_is_judged() {
     let world = world(Database::Sqlite).await;
-    let module = |code: &str, name: &str| PlanFile { code: code.to_owned(), name: name.to_owned() };
+    let module = |code: &str, name: &str| SourceFile { code: code.to_owned(), name: name.to_owned() };
     let with = |modules| CodeTask {
         plan: Some(plan("import shapes\nanswer_text = f'area {shapes.area(3, 4)}'\n")),
         modules,

@@ -118,7 +118,7 @@ async fn encodings_and_dialects_are_found() {
     let (_, facts) = look(&world, &paths(&["latin.csv", "wide.csv"])).await;
     assert_eq!(
         (&facts["latin.csv"]["encoding"], &facts["latin.csv"]["delimiter"]),
-        (&"latin-1".into(), &";".into())
+        (&"cp1252".into(), &";".into())
     );
     assert_eq!(facts["wide.csv"]["encoding"], "utf-16");
     assert_eq!(facts["wide.csv"]["tables"][0]["rows"], 48);

@@ -6,8 +6,8 @@ mod long;
 use std::path::PathBuf;
 
 use ordain_checks::CheckStatus;
-use ordain_engine::{CodeTask, PlanFile};
-use ordain_types::Limits;
+use ordain_engine::CodeTask;
+use ordain_types::{Limits, SourceFile};
 use serde_json::{Value, json};
 
 use crate::checks::{World as Checked, stands};
@@ -152,7 +152,7 @@ async fn a_frame_has_the_very_types_that_were_told() {
             "kinds = {DTYPES}\ntold = {told}\nrows = frame({})\nwrong = [name for name in told if rows[name].dtype.kind not in kinds[told[name]] or not {BOOLEANS}]\nanswer_text = f'{{len(rows)}} {{wrong}}'\nSTATUS = 'success'\n",
             json!(brief.name)
         );
-        let plan = PlanFile { name: "look.py".to_owned(), code };
+        let plan = SourceFile { name: "look.py".to_owned(), code };
         let task =
             CodeTask { files: vec![path.clone()], plan: Some(plan), ..CodeTask::new("look", "test", "test") };
         let answer = world.engine.code(task).await.unwrap();

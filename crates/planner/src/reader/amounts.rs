@@ -2,7 +2,7 @@
 //! two ways is not taken in one of them.
 
 use super::explain::Unknown;
-use super::index::{Column, Index, What, split_name};
+use super::index::{Column, Index, Sort, What, split_name};
 use super::token::{Kind, Number, Token, Unit, currency};
 
 /// Currencies that are called dollars.
@@ -22,6 +22,28 @@ pub(super) fn problem(index: &Index, tokens: &[Token]) -> Option<Unknown> {
         };
         let (text, at) = (token.text.clone(), token.at);
         Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason) })
+    })
+}
+
+/// The first percent of a question about a column that has none: whether 50% is 50 or 0.5 there is not known.
+pub(super) fn percent(index: &Index, tokens: &[Token]) -> Option<Unknown> {
+    let said =
+        tokens.iter().find(|token| matches!(token.kind, Kind::Number(Number { unit: Unit::Percent, .. })))?;
+    let named = (0..tokens.len()).flat_map(|at| index.at(tokens, at)).find_map(|(what, ..)| match what {
+        What::Column(table, column) => Some(&index.tables[table].columns[column]),
+        _ => None,
+    })?;
+    let is_plain = matches!(named.sort, Sort::Number | Sort::Whole) && named.unit.as_deref() != Some("%");
+    let reason = format!(
+        "{} has no percents: write {} as its values are written, without the mark",
+        named.name, said.text
+    );
+    is_plain.then(|| Unknown {
+        text: said.text.clone(),
+        at: said.at,
+        is_known: true,
+        nearest: None,
+        reason: Some(reason),
     })
 }
 

@@ -488,15 +488,21 @@ impl Parser<'_> {
     fn stocked(&self, place: usize) -> All<Cond> {
         let Some(column) = self.role("quantity") else { return Vec::new() };
         let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
-        let mut found: All<Cond> = Vec::new();
         let have = self.one("have", place).unwrap_or(place);
-        found.extend(
-            self.one("stock_no", have).map(|end| (Cond::Cmp(self.own(column), Op::Le, none.clone()), end, 0)),
-        );
-        found.extend(
-            self.one("stock_yes", have).map(|end| (Cond::Cmp(self.own(column), Op::Gt, none), end, 0)),
-        );
-        found
+        // What the owner declares counts, where the words are the same.
+        let declared = self.mentions(have).into_iter().filter_map(|(what, end, _)| match what {
+            What::Verb(which) => {
+                let verb = &self.index.verbs[which];
+                (verb.is_condition && verb.table == self.focus).then_some(end)
+            }
+            _ => None,
+        });
+        let declared: Vec<usize> = declared.collect();
+        let found = [("stock_no", Op::Le), ("stock_yes", Op::Gt)].into_iter().filter_map(|(class, op)| {
+            let end = self.one(class, have).filter(|end| !declared.contains(end))?;
+            Some((Cond::Cmp(self.own(column), op, none.clone()), end, 0))
+        });
+        found.collect()
     }
 
     /// `with an allergy`, `have no bonus`, `has at least 4 beds`, `have a planned appointment`, `have no task in progress`.

@@ -4,9 +4,35 @@ use ordain_types::{Action, Records};
 
 use super::form::Cond;
 use super::formula;
-use super::index::{Column, Index, Sort, Subject, Table, Verb, What, split_text};
+use super::index::{Column, Index, Sort, Table, What, split_text};
 use super::lexicon::{LEXICON, verb_forms};
 use crate::brief::TableBrief;
+
+/// A verb, or another word, that means rows of a table.
+#[derive(Debug, Clone)]
+pub(crate) struct Verb {
+    /// The table.
+    pub(crate) table: usize,
+    /// Which of its rows.
+    pub(crate) means: Cond,
+    /// The action that records them.
+    pub(crate) action: Option<String>,
+    /// Whether it is a condition of its own: `cheap`.
+    pub(crate) is_condition: bool,
+    /// Who does it.
+    pub(crate) subject: Subject,
+}
+
+/// Who does what a verb says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// Anybody: the owner does not say.
+    Any,
+    /// Somebody who is named in the row: `Alice bought`.
+    Named,
+    /// The workspace's own people: `we sold`.
+    We,
+}
 
 impl Index {
     /// References: declared ones, the database's own, and columns named like another table's key.

@@ -11,10 +11,12 @@ mod texts;
 
 use std::sync::Arc;
 
+use ordain_types::ColumnType;
 use serde_json::Value;
 
-use super::form::Form;
-use super::index::{Index, split_name};
+use super::form::{Asked, Form};
+use super::index::{Index, Sort, split_name};
+use super::lexicon::LEXICON;
 use super::parse::Parser;
 use super::trace::Trace;
 use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
@@ -67,7 +69,7 @@ fn problems(brief: &Brief) -> String {
 /// Questions about the tables in the files.
 fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
     let (sources, index) = indexed(brief, files, tokens);
-    if let Some(problem) = amounts::problem(&index, tokens) {
+    if let Some(problem) = amounts::problem(&index, tokens).or_else(|| amounts::percent(&index, tokens)) {
         return Reply::Refusal(format!("{}. Nothing was computed.", problem.sentence()));
     }
     let trace = Trace::default();
@@ -77,23 +79,30 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
         all.extend(parser.questions());
         all.extend(parser.outputs());
     }
-    let written = |form: &Form| Some((words::reading(&index, form), frames::write(&index, &sources, form)?));
-    let mut readings: Vec<(String, (String, Option<MadeRows>), u32)> = Vec::new();
+    let written = |form: Form, cost: u32| {
+        let (code, rows) = frames::write(&index, &sources, &form)?;
+        Some(Reading { words: words::reading(&index, &form), code, rows, cost, form })
+    };
+    let mut readings: Vec<Reading> = Vec::new();
     for (form, cost) in all {
-        if let Some((reading, code)) = written(&form)
-            && !readings.iter().any(|(_, known, least)| *known == code && *least <= cost)
+        if let Some(reading) = written(form, cost)
+            && !readings.iter().any(|known| known.code == reading.code && known.cost <= cost)
         {
-            readings.push((reading, code, cost));
+            readings.push(reading);
         }
     }
-    let least = readings.iter().map(|(.., cost)| *cost).min().unwrap_or_default();
-    readings.retain(|(.., cost)| *cost == least);
-    readings.dedup_by(|one, other| one.1 == other.1);
+    let least = readings.iter().map(|reading| reading.cost).min().unwrap_or_default();
+    readings.retain(|reading| reading.cost == least);
+    readings.dedup_by(|one, other| one.code == other.code);
     match readings.as_slice() {
         [] => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
-        [(reading, (code, rows), _)] => draft(reading.clone(), code.clone(), rows.clone()),
+        [one] if let Some(column) = listed_figure(&index, &one.form, tokens) => Reply::Question(format!(
+            "I can read that in several ways: {}; or the sum of {column}. Say “list {column} …”, or “sum of {column} …”.",
+            one.words
+        )),
+        [one] => draft(one.words.clone(), one.code.clone(), one.rows.clone()),
         several => {
-            let choices: Vec<&str> = several.iter().map(|(reading, ..)| reading.as_str()).take(6).collect();
+            let choices: Vec<&str> = several.iter().map(|reading| reading.words.as_str()).take(6).collect();
             let apart = catalog::apart(&catalog::tables(files, tokens).1).unwrap_or_default();
             let asked = format!(
                 "I can read that in several ways: {}. Say it in other words. {apart}",
@@ -110,9 +119,13 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
     let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
     let mut index = Index::of(&known, &catalog);
-    for (table, source) in index.tables.iter_mut().zip(&sources) {
-        for column in &mut table.columns {
+    for ((table, source), brief) in index.tables.iter_mut().zip(&sources).zip(known.tables.iter()) {
+        for (column, found) in table.columns.iter_mut().zip(&brief.table.columns) {
             column.years = source.years.get(&column.name).copied();
+            // A look into the file decided that it holds texts, whatever some of them look like.
+            if column.sort == Sort::Day && found.column_type == ColumnType::Text {
+                column.sort = Sort::Text;
+            }
         }
     }
     index.add_file_words();
@@ -148,6 +161,25 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
         columns.join(", "),
         super::examples(index, is_read)
     ))
+}
+
+/// One way to read a question, and what answers it.
+struct Reading {
+    words: String,
+    code: String,
+    rows: Option<MadeRows>,
+    cost: u32,
+    form: Form,
+}
+
+/// The column whose values a form lists because the request says `total of …`: it may as well ask for their sum.
+fn listed_figure<'a>(index: &'a Index, form: &Form, tokens: &[token::Token]) -> Option<&'a str> {
+    let Form::Select(select) = form else { return None };
+    let Asked::Columns(paths) = &select.asked else { return None };
+    let [path] = paths.as_slice() else { return None };
+    let name = index.tables[path.table].columns[path.column].name.as_str();
+    let is_said = tokens.windows(2).any(|pair| pair[0].lower == name && pair[1].lower == "of");
+    (LEXICON.matches("rule_figures", &[name]).first().is_some() && is_said).then_some(name)
 }
 
 /// How a column that the request names is read, where it is no number and somebody may take it for one.

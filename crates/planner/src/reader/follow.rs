@@ -1,10 +1,11 @@
 //! Follow-ups: a request after another one, as an edit of what that one meant.
 
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
-use super::index::Index;
+use super::index::{Index, split_text};
 use super::lexicon::LEXICON;
 use super::parse::{Parser, as_json};
-use super::token::{Kind, Unit, tokens};
+use super::phrase::Head;
+use super::token::{Kind, Token, Unit, tokens};
 use super::trace::Trace;
 use super::{Context, Meaning, Reading, code, words};
 use crate::brief::Turn;
@@ -29,6 +30,8 @@ struct Past {
     changed: Option<String>,
     /// The rows that it asked about, in the order of their numbers.
     offered: Vec<String>,
+    /// The rows that were listed last, in that order.
+    listed: Vec<Cond>,
 }
 
 /// Reads a request after the turns before it.
@@ -50,10 +53,12 @@ fn follow(index: &Index, past: &Past, reading: Reading, turn: &Turn) -> Past {
             let is_done = meaning.form.is_change() && turn.status.as_deref() == Some("success");
             let said = rows_of(&meaning.form);
             let several = said.as_ref().map(|rows| together(index, past.several.as_ref(), rows));
+            let listed = said.as_ref().map(|rows| listed(index, rows.table, &turn.answer));
             Past {
                 form: Some(meaning.form),
                 rows: said.or_else(|| past.rows.clone()),
                 several: several.or_else(|| past.several.clone()),
+                listed: listed.unwrap_or_else(|| past.listed.clone()),
                 is_done,
                 changed: if is_done { Some(run_of(turn)) } else { unclear.changed },
                 ..Past::default()
@@ -104,10 +109,31 @@ fn names(index: &Index, rows: &Select) -> Option<Vec<Cond>> {
     }
 }
 
+/// The rows that an answer lists, in that order; none if it does not name every one of them.
+fn listed(index: &Index, table: usize, answer: &str) -> Vec<Cond> {
+    let name = |row: &str| {
+        let ends = row.match_indices(" (").map(|(at, _)| at).filter(|_| row.ends_with(')'));
+        let mut ends: Vec<usize> = ends.chain([row.len()]).collect();
+        ends.reverse();
+        ends.into_iter().find_map(|end| index.row_named(table, &row[..end]))
+    };
+    let rows = |at: usize| answer[at + 2..].strip_suffix('.')?.split("; ").map(name).collect();
+    answer.match_indices(": ").find_map(|(at, _)| rows(at)).unwrap_or_default()
+}
+
 /// The rows that a form is about.
 pub(super) fn rows_of(form: &Form) -> Option<Select> {
     match form {
-        Form::Select(select) => Some(select.as_ref().clone()),
+        Form::Select(select) => {
+            let filter = match &select.asked {
+                // `is Art cheaper than Doubt?` is about both.
+                Asked::Holds(Cond::Cmp(_, _, Operand::Of(path, other))) if path.table == select.table => {
+                    Cond::any(vec![select.filter.clone(), other.as_ref().clone()])
+                }
+                _ => select.filter.clone(),
+            };
+            Some(Select { filter, ..select.as_ref().clone() })
+        }
         Form::Calls(calls) | Form::Offer(calls) => match calls.as_slice() {
             [call] => call.arguments.iter().find_map(|(_, argument)| match argument {
                 Argument::Row(select) => Some(select.as_ref().clone()),
@@ -127,7 +153,8 @@ fn after(index: &Index, request: &str, past: &Past) -> Reading {
         let written = code::write(&parser, &form);
         return Reading::One(Box::new(Meaning { words: words::reading(index, &form), form, written }));
     }
-    super::read(index, request, Context { rows: past.rows.as_ref(), several: past.several.as_ref() })
+    let (rows, several) = (past.rows.as_ref(), past.several.as_ref());
+    super::read(index, request, Context { rows, several, listed: &past.listed })
 }
 
 /// The last form, changed as a short answer says: a number, yes, no, another name.
@@ -142,9 +169,8 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     let is = |class: &str| {
         LEXICON.matches(class, &plain).first().is_some_and(|(length, _)| *length == plain.len())
     };
-    if let (false, Some(number)) = (past.choices.is_empty(), only_number(&said)) {
-        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
-        return past.choices.get(place.checked_sub(1)?).cloned();
+    if !past.choices.is_empty() {
+        return past.choices.get(place_said(&said, past.choices.len())?).cloned();
     }
     let is_corrected = past.is_done && is_instead(&said) && only_number(&said).is_some();
     let is_decided = past.is_done && (is("talk.no") || is("talk.yes"));
@@ -153,9 +179,13 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
         return Some(Form::Settled(run.clone()));
     }
     let last = past.form.as_ref()?;
-    if let (false, Some(number)) = (past.offered.is_empty(), only_number(&said)) {
-        let place = number.value.as_u64().and_then(|number| usize::try_from(number).ok())?;
-        return picked(index, last, past.offered.get(place.checked_sub(1)?)?);
+    if !past.offered.is_empty() {
+        if let Some(place) = offer_said(&said, request, &past.offered) {
+            return picked(index, last, &past.offered[place]);
+        }
+        if only_number(&said).is_some() {
+            return None;
+        }
     }
     if is("talk.no") {
         return Some(Form::Talk("no"));
@@ -163,16 +193,65 @@ fn edited(index: &Index, request: &str, past: &Past) -> Option<Form> {
     if let (true, Form::Offer(calls)) = (is("talk.yes"), last) {
         return calls.iter().all(|call| call.missing.is_empty()).then(|| Form::Calls(calls.clone()));
     }
+    if let Some(form) = supplied(index, &said, last) {
+        return Some(form);
+    }
     if let (false, Some(number)) = (past.is_done, only_number(&said)) {
+        let is_asked = |call: &&Call| is_instead(&said) || !asks_otherwise(index, call);
+        if !last.all_calls().iter().all(is_asked) {
+            return None;
+        }
         let asks = said.iter().any(|token| token.kind == Kind::Sign('?'));
         return with_number(index, last, &number).map(|form| match form {
             Form::Calls(calls) if asks => Form::Offer(calls),
             form => form,
         });
     }
-    supplied(index, &said, last)
-        .or_else(|| another(index, &said, last))
-        .or_else(|| if past.is_done { None } else { chosen(index, &said, last) })
+    another(index, &said, last)
+        .or_else(|| if past.is_done { None } else { chosen(index, &said, last, &past.offered) })
+}
+
+/// Whether something else than a number was asked for.
+fn asks_otherwise(index: &Index, call: &Call) -> bool {
+    let params = &index.catalog.actions[call.action].params;
+    let is_count = |name: &String| params[name].kind == Some(ordain_types::ParamKind::Count);
+    !call.missing.is_empty() && !call.missing.iter().any(is_count)
+}
+
+/// Which one of a numbered list an answer takes: `2`, `number 2`, `the second one`, `the last`.
+fn place_said(list: &[Token], count: usize) -> Option<usize> {
+    let is_said = |token: &&Token| {
+        !matches!(token.kind, Kind::Sign('.' | '!' | ',')) && !LEXICON.has("filler", &token.lower)
+    };
+    let said: Vec<&Token> = list.iter().filter(is_said).collect();
+    let said = match said.as_slice() {
+        [first, rest @ ..] if LEXICON.has("talk.number", &first.lower) => rest,
+        all => all,
+    };
+    let (token, is_bare) = match said {
+        [token] => (token, true),
+        [token, one] if one.lower == "one" => (token, false),
+        _ => return None,
+    };
+    let counted = match token.kind {
+        Kind::Number(number) if is_bare => (1..=count).find(|place| as_json(number.value) == *place),
+        _ => None,
+    };
+    counted.or_else(|| token.place(count)).map(|place| place - 1)
+}
+
+/// Which of the rows that were offered an answer takes: by its name as it is written, its number, or a word of its name.
+fn offer_said(list: &[Token], request: &str, offered: &[String]) -> Option<usize> {
+    let text = request.trim().trim_end_matches(['.', '!', ',']);
+    let by_name = offered.iter().position(|name| name == text);
+    by_name.or_else(|| place_said(list, offered.len())).or_else(|| {
+        let is_said = |word: &String| !LEXICON.has("filler", word);
+        let said: Vec<String> = split_text(text).into_iter().filter(is_said).collect();
+        let has = |name: &String| split_text(name).windows(said.len().max(1)).any(|part| part == said);
+        let mut found = (0..offered.len()).filter(|at| has(&offered[*at]));
+        let is_plain = !said.iter().any(|word| LEXICON.is_operator(word));
+        found.next().filter(|_| is_plain && found.next().is_none())
+    })
 }
 
 /// The order with the row of that name in the place of the one that was not clear.
@@ -202,7 +281,7 @@ fn picked(index: &Index, order: &Form, name: &str) -> Option<Form> {
 }
 
 /// `to Beata Kowal`: what was missing in the last order.
-fn supplied(index: &Index, list: &[super::token::Token], order: &Form) -> Option<Form> {
+fn supplied(index: &Index, list: &[Token], order: &Form) -> Option<Form> {
     let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
     let [call] = calls.as_slice() else { return None };
     let asks = list.iter().any(|token| token.kind == Kind::Sign('?'));
@@ -211,33 +290,41 @@ fn supplied(index: &Index, list: &[super::token::Token], order: &Form) -> Option
     Some(if matches!(order, Form::Offer(_)) || asks { Form::Offer(calls) } else { Form::Calls(calls) })
 }
 
-/// `the cheaper one`, `the Moon`: an answer to the question which row was meant.
-fn chosen(index: &Index, list: &[super::token::Token], order: &Form) -> Option<Form> {
+/// `the cheaper one`, `the Moon`: an answer to the question which row was meant. What was offered is not left.
+fn chosen(index: &Index, list: &[Token], order: &Form, offered: &[String]) -> Option<Form> {
     let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
     let [call] = calls.as_slice() else { return None };
-    let place = call.arguments.iter().position(|(_, argument)| matches!(argument, Argument::Row(_)))?;
+    let is_asked = |argument: &Argument| matches!(argument, Argument::Row(rows) if offered.iter().all(|name| index.row_named(rows.table, name).is_some()));
+    let place = call.arguments.iter().position(|(_, argument)| is_asked(argument))?;
     let Argument::Row(rows) = &call.arguments[place].1 else { return None };
     let trace = Trace::default();
     let parser =
         Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &trace) };
+    let says_which = |np: &super::phrase::Np| {
+        np.is_named() || !offered.is_empty() && np.head == Head::Thing && !np.conds.is_empty()
+    };
     let fits =
-        |np: &super::phrase::Np, end: usize| np.is_named() && np.number.is_none() && parser.is_end(end);
+        |np: &super::phrase::Np, end: usize| says_which(np) && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
     let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
+    let mut said = np.select(rows.table, Asked::Rows);
+    if !offered.is_empty() {
+        said.filter = Cond::all(vec![rows.filter.clone(), said.filter]);
+    }
     let mut call = call.clone();
-    call.arguments[place].1 = Argument::Row(Box::new(np.select(rows.table, Asked::Rows)));
+    call.arguments[place].1 = Argument::Row(Box::new(said));
     let calls = vec![call];
     Some(if matches!(order, Form::Calls(_)) { Form::Calls(calls) } else { Form::Offer(calls) })
 }
 
 /// Whether a request begins as a correction: `make it`.
-fn is_instead(list: &[super::token::Token]) -> bool {
+fn is_instead(list: &[Token]) -> bool {
     let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
     !LEXICON.matches("talk.instead", &words).is_empty()
 }
 
 /// A request that is a number and nothing else but fillers and `make it`.
-fn only_number(list: &[super::token::Token]) -> Option<Lit> {
+fn only_number(list: &[Token]) -> Option<Lit> {
     let words: Vec<&str> = list.iter().map(|token| token.lower.as_str()).collect();
     let before = ["talk.instead", "talk.and_what"].into_iter();
     let start = before
@@ -281,7 +368,7 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
 }
 
 /// `and the sport?`: the last question about another row.
-fn another(index: &Index, said: &[super::token::Token], last: &Form) -> Option<Form> {
+fn another(index: &Index, said: &[Token], last: &Form) -> Option<Form> {
     let Form::Select(select) = last else { return None };
     let trace = Trace::default();
     let parser = Parser::new(index, said, select.table, &trace);

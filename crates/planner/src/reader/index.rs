@@ -12,6 +12,9 @@ use super::token::{Kind, tokens};
 use super::trace::Naming;
 use crate::brief::{Brief, TableBrief, Task};
 
+pub(crate) use super::declared::{Subject, Verb};
+pub(crate) use super::shape::{Period, Sort};
+
 /// Values of a column beyond this many are not indexed.
 const VALUES_MAX: usize = 5_000;
 /// Values longer than this are prose: their words are indexed, not they.
@@ -84,80 +87,6 @@ pub(crate) struct Column {
     pub(crate) within: Option<usize>,
 }
 
-/// A verb, or another word, that means rows of a table.
-#[derive(Debug, Clone)]
-pub(crate) struct Verb {
-    /// The table.
-    pub(crate) table: usize,
-    /// Which of its rows.
-    pub(crate) means: Cond,
-    /// The action that records them.
-    pub(crate) action: Option<String>,
-    /// Whether it is a condition of its own: `cheap`.
-    pub(crate) is_condition: bool,
-    /// Who does it.
-    pub(crate) subject: Subject,
-}
-
-/// Who does what a verb says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
-    /// Anybody: the owner does not say.
-    Any,
-    /// Somebody who is named in the row: `Alice bought`.
-    Named,
-    /// The workspace's own people: `we sold`.
-    We,
-}
-
-/// What a day is cut to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Period {
-    /// `2026`.
-    Year,
-    /// `2026Q1`.
-    Quarter,
-    /// `2026-03`.
-    Month,
-    /// `2026-W11`.
-    Week,
-    /// `2026-03-14`.
-    Day,
-    /// `Saturday`.
-    Weekday,
-}
-
-impl Period {
-    /// All of them, with the words for each.
-    pub(crate) const ALL: [(Self, &'static str, &'static str); 6] = [
-        (Self::Year, "year", "yearly"),
-        (Self::Quarter, "quarter", "quarterly"),
-        (Self::Month, "month", "monthly"),
-        (Self::Week, "week", "weekly"),
-        (Self::Day, "day", "daily"),
-        (Self::Weekday, "weekday", "day of the week"),
-    ];
-}
-
-/// What a column holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sort {
-    /// Short texts: names and categories.
-    Text,
-    /// Long texts.
-    Prose,
-    /// A number.
-    Number,
-    /// Whole numbers.
-    Whole,
-    /// True or false.
-    Flag,
-    /// Days, with times or without.
-    Day,
-    /// Times of day.
-    Time,
-}
-
 /// What words mention.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum What {
@@ -184,6 +113,8 @@ struct Entry {
     words: Vec<String>,
     what: What,
     cost: u32,
+    /// A person's name: an `s` more or less makes it another one's.
+    is_person: bool,
 }
 
 impl Index {
@@ -356,6 +287,7 @@ impl Index {
             return;
         }
         let is_text = matches!(column.sort, Sort::Text | Sort::Prose);
+        let is_person = self.names_people(place, at);
         for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             let words = split_text(&text);
@@ -366,7 +298,9 @@ impl Index {
             if is_short {
                 let what = What::Value(place, at, value.clone());
                 let operator = words.len() == 1 && LEXICON.is_operator(&words[0]);
-                if !operator {
+                if !operator && is_person {
+                    self.add_person(&words, what, u32::from(!is_name));
+                } else if !operator {
                     self.add(&words, what, u32::from(!is_name));
                 } else if !LEXICON.is_operator(token_word(&text)) {
                     // `IT`, which is no pronoun in capitals.
@@ -382,19 +316,29 @@ impl Index {
                         && !LEXICON.is_operator(word)
                         && !LEXICON.has("small", word)
                 }) {
-                    let stem = singular(word);
+                    let stem = if is_person { word.clone() } else { singular(word) };
                     let forms = self.forms.entry((place, at, stem.clone())).or_default();
                     if !forms.contains(word) {
                         forms.push(word.clone());
                     }
-                    self.add(
-                        std::slice::from_ref(word),
-                        What::Word(place, at, stem),
-                        if is_label { 2 } else { 3 },
-                    );
+                    let (word, what) = (std::slice::from_ref(word), What::Word(place, at, stem));
+                    let cost = if is_label { 2 } else { 3 };
+                    if is_person {
+                        self.add_person(word, what, cost);
+                    } else {
+                        self.add(word, what, cost);
+                    }
                 }
             }
         }
+    }
+
+    /// Whether a column holds names of people.
+    fn names_people(&self, place: usize, at: usize) -> bool {
+        let table = &self.tables[place];
+        let words = split_name(&table.columns[at].name);
+        table.is_people && table.label == Some(at)
+            || words.iter().any(|word| LEXICON.has("person_words", word))
     }
 
     pub(super) fn add(&mut self, words: &[String], what: What, cost: u32) {
@@ -408,12 +352,27 @@ impl Index {
     }
 
     pub(super) fn add_exact(&mut self, words: &[String], what: What, cost: u32) {
-        let Some(first) = words.first() else { return };
+        self.add_entry(Entry { words: words.to_vec(), what, cost, is_person: false });
+    }
+
+    fn add_person(&mut self, words: &[String], what: What, cost: u32) {
+        self.add_entry(Entry { words: words.to_vec(), what, cost, is_person: true });
+    }
+
+    fn add_entry(&mut self, new: Entry) {
+        let Some(first) = new.words.first() else { return };
         let entries = self.mentions.entry(first.clone()).or_default();
-        match entries.iter_mut().find(|entry| entry.words == words && entry.what == what) {
-            Some(entry) => entry.cost = entry.cost.min(cost),
-            None => entries.push(Entry { words: words.to_vec(), what, cost }),
+        match entries.iter_mut().find(|entry| entry.words == new.words && entry.what == new.what) {
+            Some(entry) => entry.cost = entry.cost.min(new.cost),
+            None => entries.push(new),
         }
+    }
+
+    /// What the first word of a name may mention.
+    fn entries(&self, name: &str) -> impl Iterator<Item = &Entry> {
+        let first = split_text(name).into_iter().next().unwrap_or_default();
+        let keys = BTreeSet::from([singular(&first), first, name.to_owned()]);
+        keys.into_iter().filter_map(|key| self.mentions.get(&key)).flatten()
     }
 
     /// What is mentioned by tokens from a place on: what, how many tokens, and how far it is from the plain name.
@@ -425,7 +384,7 @@ impl Index {
         let mut found: Vec<(What, usize, u32)> = Vec::new();
         for key in keys(first) {
             for entry in self.mentions.get(key).map(Vec::as_slice).unwrap_or_default() {
-                let Some(length) = fits(&entry.words, &list[place..]) else { continue };
+                let Some(length) = fits(entry, &list[place..]) else { continue };
                 if !found.iter().any(|(what, long, _)| *what == entry.what && *long == length) {
                     found.push((entry.what.clone(), length, entry.cost));
                 }
@@ -500,20 +459,19 @@ impl Index {
     /// The row of a table that has a name, as a condition.
     pub(crate) fn row_named(&self, table: usize, name: &str) -> Option<Cond> {
         let label = self.tables[table].label.or(self.tables[table].key)?;
-        let words = split_text(name);
-        let known = self.mentions.get(&singular(words.first()?))?.iter().any(|entry| {
-            matches!(&entry.what, What::Value(of, column, Value::String(text)) if (*of, *column) == (table, label) && text == name)
-        });
+        let value = self.entries(name).find_map(|entry| match &entry.what {
+            What::Value(of, column, value) if (*of, *column) == (table, label) => {
+                (super::words::value(value) == name).then(|| value.clone())
+            }
+            _ => None,
+        })?;
         let path = Path { hops: Vec::new(), table, column: label };
-        let lit = Lit { value: Value::from(name), at: (0, 0) };
-        known.then_some(Cond::Cmp(path, Op::Eq, Operand::Lit(lit)))
+        Some(Cond::Cmp(path, Op::Eq, Operand::Lit(Lit { value, at: (0, 0) })))
     }
 
     /// The one value of a column that is written like a text but for capitals.
     pub(crate) fn written(&self, table: usize, column: usize, text: &str) -> Option<Value> {
-        let words = split_text(text);
-        let entries = self.mentions.get(&singular(words.first()?))?.iter();
-        let mut same = entries.filter_map(|entry| match &entry.what {
+        let mut same = self.entries(text).filter_map(|entry| match &entry.what {
             What::Value(of, at, Value::String(known)) if (*of, *at) == (table, column) => Some(known),
             _ => None,
         });
@@ -613,14 +571,15 @@ fn keys(token: &super::token::Token) -> impl Iterator<Item = &String> {
 }
 
 /// How many tokens a phrase takes from the front; full stops within names are passed over.
-fn fits(words: &[String], list: &[super::token::Token]) -> Option<usize> {
+fn fits(entry: &Entry, list: &[super::token::Token]) -> Option<usize> {
     let mut at = 0;
-    for (place, word) in words.iter().enumerate() {
+    for (place, word) in entry.words.iter().enumerate() {
         if place > 0 && matches!(list.get(at).map(|token| &token.kind), Some(Kind::Sign('.' | '&'))) {
             at += 1;
         }
         let token = list.get(at)?;
-        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || !keys(token).any(|key| key == word) {
+        let is_same = if entry.is_person { token.lower == *word } else { keys(token).any(|key| key == word) };
+        if matches!(token.kind, Kind::Sign(_) | Kind::Quoted) || !is_same {
             return None;
         }
         at += 1;

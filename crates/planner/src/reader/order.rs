@@ -586,11 +586,11 @@ impl Parser<'_> {
                     arguments.push((name.to_owned(), Argument::Row(Box::new(rows))));
                     continue;
                 }
-                // `buy it`, `the cheapest one`: one of them.
+                // `buy it`, `the cheapest one`: one of them. Of a show it is open how many seats.
                 let is_single = arguments.iter().any(
                     |(_, argument)| matches!(argument, Argument::Row(select) if select.limit == Some(1)),
                 );
-                if param.kind == Some(ParamKind::Count) && is_single {
+                if param.kind == Some(ParamKind::Count) && is_single && LEXICON.has("counts_rows", name) {
                     arguments.push((name.to_owned(), Argument::Value(Lit { value: json!(1), at: (0, 0) })));
                     continue;
                 }

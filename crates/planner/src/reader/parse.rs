@@ -32,6 +32,8 @@ pub(crate) struct Parser<'a> {
     pub(crate) context: Option<super::form::Select>,
     /// These, and those that it named before.
     pub(crate) several: Option<super::form::Select>,
+    /// The rows that the last answer listed, in that order.
+    pub(crate) listed: &'a [Cond],
     /// The request as it is written.
     pub(crate) text: &'a str,
     /// Columns are known by their whole names alone, and none by what it probably means.
@@ -57,6 +59,7 @@ impl<'a> Parser<'a> {
             focus,
             context: None,
             several: None,
+            listed: &[],
             text: "",
             strict: false,
             files: false,
@@ -73,6 +76,7 @@ impl<'a> Parser<'a> {
         Parser {
             context: self.context.clone(),
             several: self.several.clone(),
+            listed: self.listed,
             text: self.text,
             strict: self.strict,
             files: self.files,
@@ -156,11 +160,13 @@ impl<'a> Parser<'a> {
         self.tokens.get(place).is_some_and(is_a) && (self.tokens.get(place + 1).is_none_or(closes) || goes_on())
     }
 
-    /// The first place after fillers and an interjection: `great, …`.
+    /// The first place after fillers and an interjection: `hello, …`, `great, …`.
     pub(crate) fn opening(&self) -> usize {
+        let after_sign =
+            |end: usize| self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end));
         let first = self.fill(0);
-        let Some(end) = self.exact("interjection", first).into_iter().max() else { return first };
-        self.fill(self.sign(',', end).or_else(|| self.sign('!', end)).unwrap_or(end))
+        let first = if first > 0 { after_sign(first) } else { first };
+        self.exact("interjection", first).into_iter().max().map_or(first, after_sign)
     }
 
     /// Passes over fillers, `all` and `any`.
@@ -172,15 +178,13 @@ impl<'a> Parser<'a> {
         place
     }
 
-    /// Whether nothing but closing signs, fillers and a question mark is left.
+    /// Whether nothing but closing signs, fillers and a question mark is left: `, please!`.
     pub(crate) fn is_end(&self, place: usize) -> bool {
-        let place = self.fill(place);
-        let rest = self.tokens.get(place..).unwrap_or_default();
-        let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
-        let signs = rest.iter().take_while(|token| closes(token)).count();
-        let after = if signs > 0 { self.fill(place + signs) } else { place };
-        let more = self.tokens.get(after..).unwrap_or_default();
-        more.iter().all(closes)
+        let mut place = self.fill(place);
+        while let Some(Kind::Sign('.' | '!' | '?' | ',')) = self.tokens.get(place).map(|token| &token.kind) {
+            place = self.fill(place + 1);
+        }
+        place >= self.tokens.len()
     }
 
     /// Whether the request ends with a question mark.

@@ -85,6 +85,12 @@ impl Parser<'_> {
                 found.extend(self.after_noun(&np, end, cost));
             }
         }
+        // `the last booking`, after a list: one of those, or one of all?
+        let open =
+            found.iter().filter(|(np, ..)| np.has_table() && np.order.is_some() && np.conds.is_empty());
+        let listed = open.filter_map(|(np, end, cost)| Some((self.among(np)?, *end, *cost)));
+        let listed: All<Np> = listed.collect();
+        found.extend(listed);
         let found = Rc::new(prune(found));
         self.phrases.borrow_mut().insert(place, found.clone());
         found
@@ -169,9 +175,10 @@ impl Parser<'_> {
             if what == What::Table(self.focus) || deeds.is_some() {
                 // `the last sales`: all of them, the newest first.
                 let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
-                let is_row = np.order.as_ref().is_some_and(|order| order.by.is_none());
+                let is_day = |by: &Path| self.sort(by) == Sort::Day;
+                let is_dated = np.order.as_ref().is_some_and(|order| order.by.as_ref().is_none_or(is_day));
                 let all = Lit { value: json!(u32::MAX), at: (0, 0) };
-                let number = np.number.clone().or_else(|| (is_several && is_row).then_some(all));
+                let number = np.number.clone().or_else(|| (is_several && is_dated).then_some(all));
                 found.push((Np { number, ..with(Head::Table) }, end, cost + more));
                 for (named, end, less) in self.names(end) {
                     found.push((Np { head: Head::Table, ..with_names(np, named) }, end, cost + more + less));
@@ -194,13 +201,48 @@ impl Parser<'_> {
             }
         }
         if let Some(end) = self.one("thing", place) {
-            found.push((with(Head::Thing), end, cost + 1));
+            let is_one = matches!(self.tokens[end - 1].lower.as_str(), "one" | "ones");
+            let is_said = is_one && (np.order.is_some() || !np.conds.is_empty());
+            let thing = if is_said { self.among(&with(Head::Thing)) } else { Some(with(Head::Thing)) };
+            found.extend(thing.map(|np| (np, end, cost + 1)));
         }
         found.extend(self.pronoun(np, place, cost));
-        if np.order.is_some() || np.head == Head::Value {
+        if np.order.is_some() {
+            found.extend(self.among(np).map(|np| (np, place, cost + 2)));
+        } else if np.head == Head::Value {
             found.push((np.clone(), place, cost + 2));
         }
         found
+    }
+
+    /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are.
+    fn among(&self, np: &Np) -> Option<Np> {
+        let Some(rows) = self.list() else { return Some(np.clone()) };
+        let conds = [np.conds.clone(), vec![rows.filter.clone()]].concat();
+        rows.order.is_none().then(|| Np { conds, ..np.clone() })
+    }
+
+    /// The rows of the table in question that the conversation was about, if they are some of its rows.
+    pub(crate) fn list(&self) -> Option<&Select> {
+        let is_own = |rows: &&Select| rows.table == self.focus;
+        let last = self.context.as_ref().filter(is_own)?;
+        let rows = self.several.as_ref().filter(is_own).unwrap_or(last);
+        let is_list = rows.order.is_some() || !rows.filter.is_always();
+        Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
+    }
+
+    /// `the last one`, `the second`: a row by its place in the list that was shown.
+    fn placed(&self, place: usize) -> Option<(Cond, usize, u32)> {
+        let start = self.fill(place);
+        let nth = self.tokens.get(start)?.place(self.listed.len())?;
+        let cond = self.listed.get(nth - 1).filter(|cond| self.is_name(cond))?;
+        let one = self.tokens.get(start + 1).filter(|token| token.lower == "one").map(|_| start + 2);
+        let after = start + 1;
+        let is_alone = self.is_end(after) || !self.exact("in", after).is_empty();
+        let bare = is_alone.then_some((after, 2));
+        // As much as the row that is the last by its day: of two it is asked which.
+        let (end, cost) = one.map(|end| (end, 1)).or(bare)?;
+        Some((cond.clone(), end, cost))
     }
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
@@ -290,6 +332,7 @@ impl Parser<'_> {
             let lit = Lit { value, at: token.at };
             found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
         }
+        found.extend(self.placed(place));
         found
     }
 
@@ -320,6 +363,11 @@ impl Parser<'_> {
                         cost + more,
                     ));
                 }
+            }
+            // `patrons with the most credit`
+            let with = self.exact("have", end).into_iter().filter(|_| np.order.is_none());
+            for (order, nth, after) in with.flat_map(|start| self.superlative(start)) {
+                all.push((Np { order: Some(order), nth, ..np.clone() }, after, cost));
             }
             if np.order.is_none() {
                 for (order, after) in self.sorted(end) {
@@ -354,6 +402,11 @@ impl Parser<'_> {
             );
         }
         found
+    }
+
+    /// Whether rows say what was done: with what, or by whom.
+    fn is_record(&self) -> bool {
+        self.index.tables[self.focus].columns.iter().any(|column| column.refers.is_some())
     }
 
     /// Whether a noun for rows of the table in question comes next.
@@ -391,7 +444,14 @@ impl Parser<'_> {
         let down = sign == ">";
         let by = |path: Path| Order { by: Some(path), down };
         match role {
-            "row" => vec![(Order { by: None, down }, nth, end)],
+            "row" if self.files || self.index.tables[self.focus].append_only => {
+                vec![(Order { by: None, down }, nth, end)]
+            }
+            // The last booking goes by its day. Of things that nobody did it is open what their last one is.
+            "row" if self.is_record() => {
+                self.ordering("date").into_iter().map(|column| (by(self.own(column)), nth, end)).collect()
+            }
+            "row" => Vec::new(),
             "column" => {
                 let columns = self.columns(end).into_iter();
                 let fit = columns.filter(|(path, ..)| self.is_number(path));

@@ -188,7 +188,11 @@ impl Parser<'_> {
             for (np, end, cost) in self.np(begin).iter().filter(|_| !is_who) {
                 let is_bare = extra > 0
                     && !(np.head == Head::Table
-                        || np.head == Head::Value && np.conds.len() > 1
+                        || np.head == Head::Value && (np.conds.len() > 1 || np.order.is_some())
+                        || np.head == Head::None && np.order.is_some() && self.list().is_some()
+                        || np.is_named()
+                            && !self.listed.is_empty()
+                            && np.conds.iter().all(|cond| self.listed.contains(cond))
                         || np.head == Head::Thing && np.conds.len() + usize::from(np.order.is_some()) > 0);
                 let is_counted = np.number.is_some() && np.order.is_none();
                 let is_nothing = np.head == Head::Thing
@@ -199,6 +203,12 @@ impl Parser<'_> {
                 if is_bare || is_counted {
                     continue;
                 }
+                // `which were collected`, after a list: of those.
+                let is_open =
+                    extra == 0 && self.is_elliptic(start, begin) && !np.has_table() && !np.is_named();
+                let rest = self.list().filter(|_| is_open).map(|rows| rows.filter.clone());
+                let conds = [np.conds.clone(), rest.into_iter().collect()].concat();
+                let np = &Np { conds, ..np.clone() };
                 let asked = if asks_any { Asked::Any } else { Asked::Rows };
                 let plain = if is_nothing { Vec::new() } else { self.tails(*end) };
                 for (after, _) in plain {
@@ -263,6 +273,13 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// `which were`, without a noun.
+    fn is_elliptic(&self, start: usize, begin: usize) -> bool {
+        let is_which = self.tokens.get(self.fill(start)).is_some_and(|token| token.lower == "which");
+        let verb = begin.checked_sub(1).map(|at| self.tokens[at].lower.as_str());
+        is_which && matches!(verb, Some("is" | "are" | "was" | "were"))
     }
 
     /// `what is the price of the Moon`, `Chen Yu's hourly rate`, `how much is the Moon`, `when was Gita born`.
@@ -401,7 +418,11 @@ impl Parser<'_> {
         begins.extend(self.lex("show", start));
         for begin in begins {
             for (measure, filter, end, cost) in self.measures(begin) {
-                let mut rows: All<Cond> = vec![(Cond::always(), end, 0)];
+                // After a list a figure is one of those rows.
+                let all = self
+                    .list()
+                    .map_or(Some(Cond::always()), |rows| rows.order.is_none().then(|| rows.filter.clone()));
+                let mut rows: All<Cond> = all.map(|all| (all, end, 0)).into_iter().collect();
                 rows.extend(
                     self.of_rows(end)
                         .into_iter()
@@ -459,6 +480,16 @@ impl Parser<'_> {
                     }
                 }
                 found.push((Measure::Of(function, path), Vec::new(), end, cost));
+            }
+            // `total revenue`, where the revenue is a total.
+            for (what, end, cost) in self.mentions(end) {
+                if let What::Metric(which) = what
+                    && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
+                    && matches!(measure, Measure::Of("sum" | "size", _) | Measure::Product("sum", ..))
+                    && function == "sum"
+                {
+                    found.push((measure, filter.into_iter().collect(), end, cost));
+                }
             }
             if let Some((left, right, end)) = self.revenue(end).filter(|_| matches!(function, "sum" | "avg"))
             {

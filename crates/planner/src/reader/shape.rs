@@ -3,9 +3,57 @@
 use ordain_types::{Catalog, ColumnType};
 use serde_json::Value;
 
-use super::index::{Column, Sort, Table, split_name};
+use super::index::{Column, Table, split_name};
 use super::lexicon::{LEXICON, singular};
 use crate::brief::{ColumnBrief, TableBrief};
+
+/// What a day is cut to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Period {
+    /// `2026`.
+    Year,
+    /// `2026Q1`.
+    Quarter,
+    /// `2026-03`.
+    Month,
+    /// `2026-W11`.
+    Week,
+    /// `2026-03-14`.
+    Day,
+    /// `Saturday`.
+    Weekday,
+}
+
+impl Period {
+    /// All of them, with the words for each.
+    pub(crate) const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::Year, "year", "yearly"),
+        (Self::Quarter, "quarter", "quarterly"),
+        (Self::Month, "month", "monthly"),
+        (Self::Week, "week", "weekly"),
+        (Self::Day, "day", "daily"),
+        (Self::Weekday, "weekday", "day of the week"),
+    ];
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// Short texts: names and categories.
+    Text,
+    /// Long texts.
+    Prose,
+    /// A number.
+    Number,
+    /// Whole numbers.
+    Whole,
+    /// True or false.
+    Flag,
+    /// Days, with times or without.
+    Day,
+    /// Times of day.
+    Time,
+}
 
 /// A table as the reader knows it.
 pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {

@@ -25,6 +25,20 @@ impl Token {
     pub(crate) fn word(&self) -> &str {
         if matches!(self.text.as_str(), "IT" | "US") { &self.text } else { &self.lower }
     }
+
+    /// Which one of so many it says: `second`, `2nd`, `last`.
+    pub(crate) fn place(&self, count: usize) -> Option<usize> {
+        let place = match (&self.kind, self.lower.as_str()) {
+            (Kind::Word, "last") => Some(count),
+            (Kind::Number(number), _) if number.unit == Unit::Ordinal => {
+                self.lower.trim_end_matches(char::is_alphabetic).parse().ok()
+            }
+            (_, word) => {
+                LEXICON.matches("ordinals", &[word]).first().and_then(|(_, place)| place.parse().ok())
+            }
+        };
+        place.filter(|place| (1..=count).contains(place))
+    }
 }
 
 /// What a token is.
@@ -300,26 +314,27 @@ fn number_at(text: &str) -> Option<(usize, f64)> {
 /// A number that is a fraction to some and something else to others: how long it is, and its value as a fraction. A comma
 /// may part a fraction or two numbers (`1,5`), a point before three digits a fraction or thousands (`1.000`).
 fn unclear_at(text: &str) -> Option<(usize, f64)> {
-    let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
-    let mark = |at: usize| text[at..].chars().next().filter(|_| digits((at + 1).min(text.len())) > 0);
+    let bytes = text.as_bytes();
+    let digits = |from| bytes.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+    let mark = |at: usize| bytes.get(at).filter(|_| digits(at + 1) > 0);
     let first = digits(0);
-    let more = digits((first + 1).min(text.len()));
+    let more = digits(first + 1);
     let mut end = first + 1 + more;
     let is_unclear = match mark(first)? {
-        ',' => {
-            let is_list = mark(end) == Some(',');
+        b',' => {
+            let is_list = mark(end) == Some(&b',');
             !is_list && (matches!(more, 1 | 2) || more > 4 || &text[..first] == "0")
         }
-        '.' => {
+        b'.' => {
             let is_group = first <= 3 && more == 3 && !text.starts_with('0');
-            while is_group && mark(end) == Some('.') && digits(end + 1) == 3 {
+            while is_group && mark(end) == Some(&b'.') && digits(end + 1) == 3 {
                 end += 4;
             }
-            is_group && mark(end) != Some('.')
+            is_group && mark(end) != Some(&b'.')
         }
         _ => false,
     };
-    if is_unclear && mark(end) == Some(',') {
+    if is_unclear && mark(end) == Some(&b',') {
         end += 1 + digits(end + 1);
     }
     is_unclear.then(|| (end, text[..end].replace(',', ".").parse().unwrap_or_default()))

@@ -4,7 +4,7 @@
 //! the line above it, or in a first comment; such a fence is a module only if another program imports it, because a
 //! name alone may stand above anything.
 
-use ordain_types::ModuleRecord;
+use ordain_types::SourceFile;
 
 use super::clean;
 
@@ -12,18 +12,18 @@ use super::clean;
 const MAIN: [&str; 5] = ["main.py", "plan.py", "program.py", "solution.py", "script.py"];
 
 /// The modules of a reply, in their order, and the reply without them.
-pub(super) fn take(reply: &str) -> (Vec<ModuleRecord>, String) {
+pub(super) fn take(reply: &str) -> (Vec<SourceFile>, String) {
     let (mut modules, rest) = tagged(reply);
     let (more, rest) = fenced(&rest);
     modules.extend(more);
     (modules, rest)
 }
 
-fn module(name: &str, code: &str) -> ModuleRecord {
-    ModuleRecord { name: name.to_owned(), code: clean::inside(code, &mut Vec::new()) }
+fn module(name: &str, code: &str) -> SourceFile {
+    SourceFile { name: name.to_owned(), code: clean::inside(code, &mut Vec::new()) }
 }
 
-fn tagged(reply: &str) -> (Vec<ModuleRecord>, String) {
+fn tagged(reply: &str) -> (Vec<SourceFile>, String) {
     const CLOSE: &str = "</module>";
     let (mut modules, mut rest) = (Vec::new(), String::new());
     let mut left = reply;
@@ -50,7 +50,7 @@ struct Named {
     lines: std::ops::Range<usize>,
 }
 
-fn fenced(reply: &str) -> (Vec<ModuleRecord>, String) {
+fn fenced(reply: &str) -> (Vec<SourceFile>, String) {
     let lines: Vec<&str> = reply.lines().collect();
     let mut named = named_fences(&lines);
     named.retain(|fence| !MAIN.contains(&fence.name.as_str()));

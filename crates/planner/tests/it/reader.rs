@@ -3,8 +3,10 @@
 mod amounts;
 mod conditions;
 mod deeds;
+mod lists;
 mod newcomer;
 mod said_again;
+mod spoiled;
 mod turns;
 
 use std::collections::BTreeMap;

@@ -189,7 +189,7 @@ impl Nats {
         let action = "name this node";
         getrandom::fill(&mut random)
             .map_err(|error| ClusterError::Refused { action, message: error.to_string() })?;
-        let node = random.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"));
+        let node = ordain_types::hex(&random);
         let runs = link.stream(queue::config(store)).await?;
         let work = runs
             .get_or_create_consumer(&queue::consumer_name(workspace), queue::consumer(store, workspace))

@@ -454,13 +454,5 @@ async fn reload_certificates(shared: Arc<Shared>, tls: Option<Arc<Tls>>, mut ask
 fn random_name() -> Result<String, getrandom::Error> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes)?;
-    Ok(hexadecimal(&bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    Ok(ordain_types::hex(&bytes))
 }

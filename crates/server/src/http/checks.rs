@@ -5,7 +5,6 @@
 pub(crate) mod edit;
 pub(crate) mod look;
 pub(crate) mod run;
-mod schema;
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -24,6 +23,7 @@ use super::caller::{May, Read};
 use super::cursor::{self, Page};
 use super::problem::Problem;
 use super::requests::shortened;
+use super::schema;
 use super::service::Service;
 
 /// A page of checks, by their ids.
@@ -156,10 +156,13 @@ pub(crate) async fn stale(service: &Service, entry: &CheckEntry) -> Result<Optio
 fn page_of(checks: &Checks, after: Option<&str>, limit: usize) -> Result<CheckPage, Problem> {
     let CheckFiles { mut entries, problems } = read(checks)?;
     entries.sort_by(|one, other| one.check.check_id.cmp(&other.check.check_id));
-    entries.retain(|entry| after.is_none_or(|after| cursor::hexed(&entry.check.check_id).as_str() > after));
+    // Hexadecimal digits sort as the texts do.
+    entries.retain(|entry| {
+        after.is_none_or(|after| ordain_types::hex(entry.check.check_id.as_bytes()).as_str() > after)
+    });
     let more = entries.len() > limit;
     entries.truncate(limit);
-    let last_id = entries.last().map(|entry| cursor::hexed(&entry.check.check_id));
+    let last_id = entries.last().map(|entry| ordain_types::hex(entry.check.check_id.as_bytes()));
     let next_cursor = last_id.filter(|_| more).map(|mark| cursor::write(&mark));
     let history = checks.history()?;
     let summary = |CheckEntry { check, file, line }| CheckSummary {

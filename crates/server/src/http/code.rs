@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use ordain_engine::{CodeTask, PlanFile};
+use ordain_engine::CodeTask;
+use ordain_types::SourceFile;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -64,7 +65,7 @@ impl Work for NewCode {
         let session = service.enter_session(caller, self.session.as_deref())?;
         let task = CodeTask {
             files: uploads.named()?,
-            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            plan: self.plan.map(|code| SourceFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             cache: !self.no_cache,
             session: session.as_ref().map(|session| session.name.clone()),

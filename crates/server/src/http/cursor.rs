@@ -68,17 +68,7 @@ pub(crate) fn read_texts<const N: usize>(cursor: &str) -> Result<[String; N], Pr
 
 /// Makes a mark of several texts, whatever they hold.
 pub(crate) fn write_texts<const N: usize>(texts: [&str; N]) -> String {
-    write(&texts.map(hexed).join("-"))
-}
-
-/// A text as hexadecimal digits, which sort as the texts do.
-pub(crate) fn hexed(text: &str) -> String {
-    use std::fmt::Write as _;
-    text.bytes().fold(String::new(), |mut digits, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(digits, "{byte:02x}");
-        digits
-    })
+    write(&texts.map(|text| ordain_types::hex(text.as_bytes())).join("-"))
 }
 
 fn unhexed(digits: &str) -> Option<String> {
@@ -125,7 +115,7 @@ mod tests {
     fn marks_of_texts_sort_as_texts_do_and_come_back_whole() {
         let mut ids = ["b", "a_1", "ä", "a", "A b", "~", ""];
         ids.sort_unstable();
-        assert!(ids.map(hexed).is_sorted());
+        assert!(ids.map(|id| ordain_types::hex(id.as_bytes())).is_sorted());
         for id in ids {
             let mark = write_texts([id, "2026-11-15T00:00:00Z"]);
             assert_eq!(read_texts::<2>(&mark).unwrap(), [id, "2026-11-15T00:00:00Z"]);

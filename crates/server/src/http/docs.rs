@@ -73,12 +73,12 @@ fn explorer(has_ui: bool) -> String {
 
 fn document() -> &'static str {
     static DOCUMENT: OnceLock<String> = OnceLock::new();
-    DOCUMENT.get_or_init(|| openapi::document().to_json().unwrap_or_default())
+    DOCUMENT.get_or_init(|| openapi::document().to_string())
 }
 
 fn reference() -> &'static str {
     static PAGE: OnceLock<String> = OnceLock::new();
-    PAGE.get_or_init(|| page::write(&serde_json::from_str(document()).unwrap_or_default()))
+    PAGE.get_or_init(|| page::write(&openapi::document()))
 }
 
 fn text(media_type: &'static str, body: &'static str) -> Response {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Exec, Judgement, PlanFile};
-use ordain_types::{Limits, parse_bytes, parse_duration};
+use ordain_engine::{Exec, Judgement};
+use ordain_types::{Limits, SourceFile, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -111,7 +111,7 @@ fn into_exec(
     };
     let limits = limits(new.timeout.as_deref(), new.memory.as_deref(), &service.engine().settings().limits)?;
     Ok(Exec {
-        given: PlanFile { code: new.code, name },
+        given: SourceFile { code: new.code, name },
         judgement,
         profile,
         limits,

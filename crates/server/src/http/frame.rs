@@ -270,7 +270,7 @@ fn new_id() -> String {
     let mut random = [0_u8; 10];
     // An id that is not random is still an id; no request fails for want of it.
     let _ = getrandom::fill(&mut random);
-    random.iter().fold("req_".to_owned(), |id, byte| format!("{id}{byte:02x}"))
+    format!("req_{}", ordain_types::hex(&random))
 }
 
 /// There is no such route.

@@ -25,8 +25,10 @@ pub(crate) struct EntryPage {
 }
 
 /// Whether the ledger is whole.
-#[derive(Debug, Serialize)]
-struct Verified {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+#[schemars(rename = "LedgerReport")]
+pub(crate) struct Verified {
+    /// Whether it is.
     whole: bool,
     #[serde(flatten)]
     report: LedgerReport,

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 35] = [
+const HELP: [Help; 37] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -60,6 +60,12 @@ const HELP: [Help; 35] = [
     ("ordain_runs_active", "gauge", "Runs that go on."),
     ("ordain_runs_total", "counter", "Runs by kind and state."),
     ("ordain_stage_duration_seconds", "histogram", "Time of each stage of a run."),
+    ("ordain_store_commits_in_flight", "gauge", "Commits of all servers that are on their way to the disk."),
+    (
+        "ordain_store_started_again_total",
+        "counter",
+        "Tries of runs that began because another run had got in the way.",
+    ),
     ("ordain_trace_spans_total", "counter", "Spans by what became of them, where a collector is configured."),
     ("ordain_uptime_seconds", "gauge", "How long the server has been up."),
 ];
@@ -196,6 +202,7 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
     let store = service.engine().store();
     let held = store.count_runs(RunState::Held).await?;
     let entries = store.newest_seq().await?;
+    let writers = store.writers().await?;
     let info = format!(
         "version=\"{}\",planner=\"{}\",isolation=\"{}\"",
         env!("CARGO_PKG_VERSION"),
@@ -209,6 +216,8 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         ("ordain_info", info, "1".to_owned()),
         figure("ordain_ledger_entries_total", &entries),
         figure("ordain_runs_active", &service.inner.live.count()),
+        figure("ordain_store_commits_in_flight", &writers.commits_in_flight),
+        figure("ordain_store_started_again_total", &writers.started_again),
         figure("ordain_uptime_seconds", &service.inner.began.elapsed().as_secs()),
     ];
     gauges.extend(service.inner.options.tracer.figures());

@@ -12,6 +12,7 @@ use utoipa::{PartialSchema as _, ToSchema as _};
 
 use super::openai::{self, OpenAiError, OpenAiErrorDetails};
 use super::problem::{PartProblem, ProblemDetails};
+use super::schema;
 
 /// What every route may answer besides what it says itself.
 const ALWAYS: [(&str, &str); 6] = [
@@ -36,7 +37,7 @@ const WITH_BODY: [(&str, &str); 4] = [
 ];
 
 /// The document, whole.
-pub fn document() -> OpenApi {
+pub fn document() -> serde_json::Value {
     let mut document = super::documented().into_openapi();
     for (path, item) in &mut document.paths.paths {
         // A request may name the run that it goes on from, and a run of checks may not be there.
@@ -68,6 +69,8 @@ pub fn document() -> OpenApi {
             }
         }
     }
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    schema::add_to(&mut document);
     document
 }
 

@@ -33,20 +33,21 @@ pub(crate) struct Which {
 pub(crate) struct PlanList {
     /// The plans.
     #[schema(value_type = Vec<Plan>)]
-    plans: Vec<Shown>,
+    plans: Vec<KeptPlan>,
     /// Where the next page begins, if there is one.
     next_cursor: Option<String>,
 }
 
 /// A plan, and whether it still holds.
-#[derive(Debug, Serialize)]
-struct Shown {
+#[derive(Debug, Serialize, schemars::JsonSchema)]
+pub(crate) struct KeptPlan {
     #[serde(flatten)]
     plan: CachedPlan,
+    /// Why it no longer holds, if it does not.
     stale: Option<String>,
 }
 
-impl Shown {
+impl KeptPlan {
     fn new(plan: CachedPlan, service: &Service) -> Self {
         let engine = service.engine();
         Self { stale: engine.settings().stale(&plan, &engine.store().schema()), plan }
@@ -69,7 +70,7 @@ pub(crate) async fn list(
     let more = plans.len() as u64 > limit;
     plans.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let next_cursor = plans.last().filter(|_| more).map(write_mark);
-    let plans = plans.into_iter().map(|plan| Shown::new(plan, &service)).collect();
+    let plans = plans.into_iter().map(|plan| KeptPlan::new(plan, &service)).collect();
     let headers = cursor::link("/v1/plans", next_cursor.as_deref());
     Ok((headers, answer::json(&PlanList { plans, next_cursor })).into_response())
 }
@@ -99,7 +100,7 @@ pub(crate) async fn get(
     if service.run_seen_by(&may.caller, &plan.run_id).await.is_err() {
         return Err(StoreError::UnknownPlan { plan: plan.plan_id }.into());
     }
-    Ok(answer::json(&Shown::new(plan, &service)))
+    Ok(answer::json(&KeptPlan::new(plan, &service)))
 }
 
 /// Forget a kept plan
@@ -112,7 +113,7 @@ pub(crate) async fn evict(
     Path(plan): Path<String>,
 ) -> Result<Response, Problem> {
     let plan = service.engine().store().evict_plan(&plan).await?;
-    Ok(answer::json(&Shown::new(plan, &service)))
+    Ok(answer::json(&KeptPlan::new(plan, &service)))
 }
 
 /// Keep a plan and prefer it, whatever happens
@@ -125,7 +126,7 @@ pub(crate) async fn pin(
     Path(plan): Path<String>,
 ) -> Result<Response, Problem> {
     let plan = service.engine().store().pin_plan(&plan, true).await?;
-    Ok(answer::json(&Shown::new(plan, &service)))
+    Ok(answer::json(&KeptPlan::new(plan, &service)))
 }
 
 /// Let a pinned plan go
@@ -138,5 +139,5 @@ pub(crate) async fn unpin(
     Path(plan): Path<String>,
 ) -> Result<Response, Problem> {
     let plan = service.engine().store().pin_plan(&plan, false).await?;
-    Ok(answer::json(&Shown::new(plan, &service)))
+    Ok(answer::json(&KeptPlan::new(plan, &service)))
 }

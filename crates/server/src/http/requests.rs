@@ -4,9 +4,9 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use ordain_engine::{Ask, Mode, PlanFile, Planner};
+use ordain_engine::{Ask, Mode, Planner};
 use ordain_planner::ModelSettings;
-use ordain_types::{Outline, Strategy};
+use ordain_types::{Outline, SourceFile, Strategy};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -128,7 +128,7 @@ impl NewRequest {
         };
         Ok(Ask {
             continues,
-            plan: self.plan.map(|code| PlanFile { code, name: "plan.py".to_owned() }),
+            plan: self.plan.map(|code| SourceFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             strategy,
             outline,

@@ -70,7 +70,7 @@ impl TraceContext {
 
     /// The trace's name, in hexadecimal digits.
     pub(crate) fn trace(&self) -> String {
-        hexadecimal(&self.trace_id)
+        ordain_types::hex(&self.trace_id)
     }
 
     fn parse(text: &str) -> Option<Self> {
@@ -96,17 +96,8 @@ impl TraceContext {
 impl fmt::Display for TraceContext {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flags = u8::from(self.is_sampled);
-        write!(formatter, "00-{}-{}-{flags:02x}", self.trace(), hexadecimal(&self.span_id))
+        write!(formatter, "00-{}-{}-{flags:02x}", self.trace(), ordain_types::hex(&self.span_id))
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    use fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {

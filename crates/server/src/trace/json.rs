@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::context::hexadecimal;
 use super::span::{Attribute, Span, nanos};
 
 /// What a request to a collector holds: so many spans of this one service.
@@ -27,8 +26,8 @@ fn span(span: &Span) -> Value {
         .map(|(name, value)| json!({ "key": name, "value": attribute(value) }))
         .collect();
     let mut written = json!({
-        "traceId": hexadecimal(&span.context.trace_id),
-        "spanId": hexadecimal(&span.context.span_id),
+        "traceId": ordain_types::hex(&span.context.trace_id),
+        "spanId": ordain_types::hex(&span.context.span_id),
         "name": span.name,
         "kind": span.kind as u8,
         "startTimeUnixNano": nanos(span.began).to_string(),
@@ -41,7 +40,7 @@ fn span(span: &Span) -> Value {
         },
     });
     if let Some(parent) = span.parent {
-        written["parentSpanId"] = Value::from(hexadecimal(&parent));
+        written["parentSpanId"] = Value::from(ordain_types::hex(&parent));
     }
     if let Some(state) = &span.context.state {
         written["traceState"] = Value::from(&**state);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
 use ordain_engine::checks::{Checks, read_checks};
-use ordain_engine::{Ask, CodeTask, Engine, EngineSettings, PlanFile, Planner, Quiet, open_store};
-use ordain_types::RunKind;
+use ordain_engine::{Ask, CodeTask, Engine, EngineSettings, Planner, Quiet, open_store};
+use ordain_types::{RunKind, SourceFile};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
@@ -61,7 +61,7 @@ async fn the_same_plan_has_the_same_verdict_cause_and_receipt_on_every_road() {
     for (name, code) in PROGRAMS {
         let here = shop.service.engine();
         let ask = || Ask::new("x", "test", "test").with_plan(code, "plan.py");
-        let plan = Some(PlanFile { code: code.to_owned(), name: "plan.py".to_owned() });
+        let plan = Some(SourceFile { code: code.to_owned(), name: "plan.py".to_owned() });
         let first = of(&here.ask(ask()).await.unwrap());
         let roads = [
             ("ask after a restart", of(&restarted.ask(ask()).await.unwrap())),

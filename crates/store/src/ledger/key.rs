@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 
-use super::{hex, unusable};
+use super::unusable;
 use crate::error::StoreError;
 
 /// The workspace's own key.
@@ -44,7 +44,7 @@ impl Key {
     fn make(path: &Path) -> Result<String, StoreError> {
         let mut seed = [0; 32];
         getrandom::fill(&mut seed).map_err(|error| unusable(error.to_string()))?;
-        let text = hex(&seed);
+        let text = ordain_types::hex(&seed);
         // A finished draft takes the name only if nobody else has it, so that two processes end with one key.
         let draft = path.with_extension(format!("draft{}", std::process::id()));
         let _ = fs_err::remove_file(&draft);
@@ -64,11 +64,11 @@ impl Key {
 
     /// The public half, as text.
     pub(super) fn public(&self) -> String {
-        hex(self.signing.verifying_key().as_bytes())
+        ordain_types::hex(self.signing.verifying_key().as_bytes())
     }
 
     pub(super) fn sign(&self, message: &str) -> String {
-        hex(&self.signing.sign(message.as_bytes()).to_bytes())
+        ordain_types::hex(&self.signing.sign(message.as_bytes()).to_bytes())
     }
 
     /// The keys whose signatures count: the workspace's own, and those of the file `ledger.trusted`.

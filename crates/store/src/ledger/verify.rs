@@ -18,7 +18,7 @@ const PAGE: u64 = 200;
 const FINDINGS_MAX: usize = 100;
 
 /// What a check of the ledger found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LedgerReport {
     /// How many entries there are.
     pub entries: u64,
@@ -33,7 +33,7 @@ pub struct LedgerReport {
 }
 
 /// One thing that is wrong with the ledger.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct LedgerFinding {
     /// A stable name: `edited`, `missing`, `moved`, `truncated`, `unsigned`, `unknown-signer`, `no-checkpoint`, `rows`,
     /// `record`, `key`.

@@ -17,7 +17,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Access, Guarded, Intent, Rows, in_the_way, weight};
+use super::{Access, COMMITTING, Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::{Secret, StoreLimits};
 use crate::sql::{Datum, Dialect, Sql};
@@ -238,7 +238,8 @@ impl PostgresSession {
             // A small table would be scanned, and a scan depends on every row, so on everybody who writes one. A scan that
             // cannot be avoided then counts as so costly that it would be compiled first.
             Intent::Beside => {
-                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off".to_owned()
+                "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off"
+                    .to_owned()
             }
             // Nobody else commits meanwhile, so that there is nothing to tell apart, and every statement sees its own moment.
             Intent::Own => {
@@ -302,7 +303,7 @@ impl PostgresSession {
         let end = match self.commit_lock {
             CommitLock::Free => format!("COMMIT; {}", self.unlocking()),
             CommitLock::FromBegin | CommitLock::Late => format!(
-                "SET LOCAL synchronous_commit = off; COMMIT; {}; SELECT pg_logical_emit_message(true, 'ordain', '')",
+                "{COMMITTING}; {}; SELECT pg_logical_emit_message(true, 'ordain', '')",
                 self.unlocking()
             ),
         };

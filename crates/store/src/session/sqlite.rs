@@ -400,17 +400,9 @@ fn datum(value: ValueRef<'_>) -> Datum {
         ValueRef::Integer(value) => Datum::Integer(value),
         ValueRef::Real(value) => Datum::Real(value),
         ValueRef::Text(bytes) => Datum::Text(String::from_utf8_lossy(bytes).into_owned()),
-        ValueRef::Blob(bytes) => Datum::Text(hex(bytes)),
+        // As PostgreSQL writes them, so that both databases show the same.
+        ValueRef::Blob(bytes) => Datum::Text(format!("\\x{}", ordain_types::hex(bytes))),
     }
-}
-
-/// Bytes as PostgreSQL writes them, so that both databases show the same.
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold("\\x".to_owned(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn store_error(error: &rusqlite::Error) -> StoreError {

@@ -1,7 +1,6 @@
 //! Listings of folders, with hashes, to compare before and after.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -114,7 +113,7 @@ pub(super) fn hash_file(path: &Path) -> Result<String> {
     let mut piece = vec![0; 64 * 1024];
     loop {
         match file.read(&mut piece)? {
-            0 => return Ok(hexadecimal(&sum.finalize())),
+            0 => return Ok(ordain_types::hex(&sum.finalize())),
             length => sum.update(&piece[..length]),
         }
     }
@@ -122,14 +121,7 @@ pub(super) fn hash_file(path: &Path) -> Result<String> {
 
 /// The hash of some bytes, in hexadecimal.
 pub(super) fn hash(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    ordain_types::hex(&Sha256::digest(bytes))
 }
 
 fn start_of(path: &Path) -> std::io::Result<Vec<u8>> {

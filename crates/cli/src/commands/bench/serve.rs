@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use ordain_cell::Discard;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Exec, Judgement, PlanFile, Planner};
+use ordain_engine::{Ask, Engine, Exec, Judgement, Planner};
 use ordain_server::http::{self, HttpOptions, Service};
-use ordain_types::PlanSource;
+use ordain_types::{PlanSource, SourceFile};
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
@@ -123,7 +123,7 @@ async fn exec_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
     let mut sample = Sample::default();
     for _ in 0..rounds {
         let exec = Exec {
-            given: PlanFile { code: CODE.to_owned(), name: "main.py".to_owned() },
+            given: SourceFile { code: CODE.to_owned(), name: "main.py".to_owned() },
             judgement: Judgement::Exec,
             profile: Profile::Core,
             limits: engine.settings().limits.clone(),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ordain_checks::checks_schema;
-use ordain_checks::report::RUN_REPORT_SCHEMA;
+use ordain_checks::report::run_report_schema;
 
 use crate::failure::Outcome;
 
@@ -24,11 +24,8 @@ pub(super) struct Args {
 
 /// Carries out `ordain check schema`.
 pub(super) fn run(args: &Args) -> Outcome {
-    let text = if args.report {
-        RUN_REPORT_SCHEMA.to_owned()
-    } else {
-        serde_json::to_string_pretty(&checks_schema())? + "\n"
-    };
+    let schema = if args.report { run_report_schema() } else { checks_schema() };
+    let text = serde_json::to_string_pretty(&schema)? + "\n";
     match io::stdout().lock().write_all(text.as_bytes()) {
         // The reader of our output has gone, which is no failure of ours.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),

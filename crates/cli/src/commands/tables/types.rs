@@ -24,9 +24,9 @@ const DETAILS: [&str; 7] = ["currency", "unit", "decimal", "thousands", "order",
 pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Outcome {
     let workspace = Arc::new(args.load()?);
     check::ensure_python()?;
-    let mut tables = runtime::on_two_threads(Box::pin(async {
+    let (mut tables, unused) = runtime::on_two_threads(Box::pin(async {
         let checks = check::open(workspace, &ExecutorArgs::default()).await?;
-        Ok::<_, Failure>(checks.all_tables().await?)
+        Ok::<_, Failure>((checks.all_tables().await?, checks.unused_declarations()?))
     }))??;
     if let Some(name) = name {
         if !tables.contains_key(name) {
@@ -37,6 +37,13 @@ pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Ou
         tables.retain(|known, _| known == name);
     }
     write(&tables, as_json)?;
+    for section in unused.into_iter().filter(|_| name.is_none()) {
+        let section = line(&section);
+        writeln!(
+            io::stderr(),
+            "note: `[data.{section}]` of ordain.toml names no file in `data` and no seed"
+        )?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::drive::Together;
 use super::{PlanRun, REPLANS_MAX, STEP_LOOKS_MAX, Stop};
 use crate::error::EngineError;
-use crate::outcome::error_of;
 use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps::gathered::{Gathered, StepRan};
 use crate::steps::step::{StepDone, StepTrial};
@@ -124,7 +123,7 @@ impl PlanRun<'_, '_> {
         let outline = match ended {
             Ended::Outlined(outline) => match self.trial.judge_checks(&outline) {
                 Ok(()) => Ok(outline),
-                Err(trouble) => Err(Some(Stop::Failed(error_of(&trouble)))),
+                Err(trouble) => Err(Some(Stop::Failed(trouble.into()))),
             },
             Ended::Asks(question) => Err(Some(Stop::Asks(question))),
             _ => Err(None),

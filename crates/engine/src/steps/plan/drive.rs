@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::PlanRun;
 use crate::claims::{self, Told};
 use crate::error::EngineError;
-use crate::outcome::{error_of, run_error};
+use crate::outcome::run_error;
 use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps::criterion::unmet;
 use crate::steps::gathered::{StepRan, rows_conflict};
@@ -77,7 +77,7 @@ impl PlanRun<'_, '_> {
                 Ok(Some(trouble)) => {
                     work.story.troubled(&trouble);
                     if !self.planner.complain(&mut work.exchange, &trouble) {
-                        return Ok(Driven::Failed(Box::new(work), error_of(&trouble)));
+                        return Ok(Driven::Failed(Box::new(work), trouble.into()));
                     }
                 }
                 Err(error) => return Ok(Driven::Failed(Box::new(work), error)),
@@ -141,7 +141,7 @@ impl PlanRun<'_, '_> {
         work.story.troubled(&trouble);
         self.say(&Event::StepFinding { step: work.step.step.id.clone(), message: trouble.message.clone() });
         if !self.planner.complain(&mut work.exchange, &trouble) {
-            return Ok(Driven::Failed(Box::new(work), error_of(&trouble)));
+            return Ok(Driven::Failed(Box::new(work), trouble.into()));
         }
         self.drive(work, false).await
     }
@@ -169,11 +169,7 @@ impl PlanRun<'_, '_> {
             let written = self.planner.write_text(&work.brief, &mut work.exchange, &mut progress).await;
             let text = match written {
                 Ok(text) => text,
-                Err(error) => {
-                    let hint = error.hint.as_deref();
-                    let error = run_error(ErrorClass::Planner, error.code, error.message, hint);
-                    return Ok(StepTried::Failed(error));
-                }
+                Err(error) => return Ok(StepTried::Failed(error.into())),
             };
             let text = text[..text.floor_char_boundary(TEXT_BYTES_MAX)].to_owned();
             let Some(trouble) = self.unsupported_text(&text) else {
@@ -219,9 +215,7 @@ impl PlanRun<'_, '_> {
             return Ok(None);
         }
         let judged = self.planner.judge(&work.brief, &ran.result, &mut work.exchange).await;
-        let judged = judged.map_err(|error| {
-            run_error(ErrorClass::Planner, error.code, error.message, error.hint.as_deref())
-        })?;
+        let judged = judged?;
         let record = CriterionRecord {
             judged_by: CriterionJudge::Model,
             criterion: step.success.clone(),

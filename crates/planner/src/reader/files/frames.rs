@@ -37,6 +37,7 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(S
     let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
     if !is_in_pieces {
         code.push_str(&frame.loading());
+        code.push_str(&frame.every);
         if let Some(mask) = mask {
             let _ = writeln!(code, "rows = rows[{mask}]");
         }
@@ -82,13 +83,15 @@ pub(super) struct Frame<'a> {
     pub(super) before: Vec<String>,
     /// The rows that the program makes, with the code that tells them.
     told: Option<MadeRows>,
+    /// The line that keeps all groups before rows are left out, where one without rows counts too.
+    every: String,
 }
 
 impl<'a> Frame<'a> {
     fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
         let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, sources, variable, table, joins, cuts, before, told: None }
+        Self { index, sources, variable, table, joins, cuts, before, told: None, every: String::new() }
     }
 
     /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
@@ -111,15 +114,19 @@ impl<'a> Frame<'a> {
                 None => left.clone(),
             };
             let right = format!("{prefix}{}", self.index.tables[last.table].columns[last.to].name);
-            // A value that stands there twice would count a row twice: then there is no answer.
-            let _ = writeln!(
+            let (key, column) = (quote(&right), &self.index.tables[last.table].columns[last.to].name);
+            let said = format!("{column} stands more than once in {}", self.index.tables[last.table].name);
+            // A value that stands there twice would count a row twice: then there is no answer. No value is no key.
+            let _ = write!(
                 text,
-                "{0} = {0}.merge({1}.add_prefix({2}), how=\"left\", left_on={3}, right_on={4}, validate=\"many_to_one\")",
+                "other = {1}.add_prefix({2})\nother = other[other[{key}].notna()]\n\
+                 if other[{key}].duplicated().any():\n    raise ValueError({3} + \": \" + str(other[{key}][other[{key}].duplicated()].iloc[0]))\n\
+                 {0} = {0}.merge(other, how=\"left\", left_on={4}, right_on={key})\n",
                 self.variable,
                 load(&self.sources[last.table]),
                 quote(prefix),
+                quote(&said),
                 quote(&left),
-                quote(&right)
             );
         }
         for cut in &self.cuts {
@@ -561,8 +568,21 @@ impl<'a> Frame<'a> {
         let groups = format!("rows.groupby([{}])", list.join(", "));
         let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
         let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
+        // The fewest of something may be none at all: then no row is left that would name the group.
+        let mut used = Vec::new();
+        paths_of(&select.filter, &mut used);
+        let is_fewest = *measure == Measure::Count && best.is_some_and(|(down, _)| !down);
+        let mut filled = String::new();
+        if is_fewest && !used.is_empty() && !by.iter().any(|path| used.contains(path)) {
+            let list = list.join(", ");
+            self.every = format!("every = rows[[{list}]].dropna().drop_duplicates()\n");
+            filled = format!(
+                "table = every.merge(table, how=\"left\", on=[{list}])\ntable[{0}] = table[{0}].fillna(0).astype(\"int64\")\n",
+                quote(&figure)
+            );
+        }
         Some(format!(
-            "{line}{gaps}table = {value}.reset_index(name={})\n{}",
+            "{line}{gaps}table = {value}.reset_index(name={})\n{filled}{}",
             quote(&figure),
             self.grouped(select, measure, by, best, &keys)
         ))

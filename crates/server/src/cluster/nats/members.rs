@@ -109,5 +109,5 @@ pub(super) async fn members<T: DeserializeOwned>(list: &kv::Store) -> Result<Vec
 
 /// An address as the name of an entry, which may hold few characters only.
 fn key(address: &str) -> String {
-    address.bytes().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(address.as_bytes())
 }

@@ -108,7 +108,7 @@ async fn shake_hands(
 }
 
 fn fingerprint(certificate: &[u8]) -> String {
-    super::hexadecimal(&Sha256::digest(certificate)[..16])
+    ordain_types::hex(&Sha256::digest(certificate)[..16])
 }
 
 impl Connected for Connection {

@@ -357,7 +357,7 @@ fn fingerprint<'a>(
         hasher.update(format!("\0{}\0{}\0", file.name, file.content.len()));
         hasher.update(&file.content);
     }
-    hasher.finalize().iter().take(16).fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+    ordain_types::hex(&hasher.finalize()[..16])
 }
 
 pub(super) fn refused(pointer: &str, message: &str) -> Problem {

@@ -43,7 +43,7 @@ impl Token {
     pub(super) fn new() -> Result<Self, Problem> {
         let mut random = [0_u8; 32];
         getrandom::fill(&mut random).map_err(|error| Problem::internal(error.to_string()))?;
-        Ok(Self(ordain_ui::text::hex(&random)))
+        Ok(Self(ordain_types::hex(&random)))
     }
 
     /// Whether a form sent this very text. It takes the same time whatever the difference.

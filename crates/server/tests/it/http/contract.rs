@@ -11,7 +11,7 @@ const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/op
 
 #[test]
 fn the_document_in_the_repository_is_the_one_that_the_code_makes() {
-    let mut made = http::document().to_pretty_json().unwrap();
+    let mut made = format!("{:#}", http::document());
     made.push('\n');
     if std::env::var_os("ORDAIN_UPDATE").is_some() {
         fs_err::write(KEPT, &made).unwrap();
@@ -25,7 +25,7 @@ fn the_document_in_the_repository_is_the_one_that_the_code_makes() {
 
 #[test]
 fn every_operation_is_described_and_every_answer_has_a_reason() {
-    let document: serde_json::Value = serde_json::from_str(&http::document().to_json().unwrap()).unwrap();
+    let document = http::document();
     assert_eq!(document["openapi"], "3.1.0");
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {

@@ -20,14 +20,12 @@ async fn guarded() -> Served {
 async fn every_route_but_the_open_ones_asks_for_a_key() {
     let shop = guarded().await;
     let open = ["/healthz", "/readyz", "/version"];
-    for (path, item) in &http::document().paths.paths {
+    for (path, item) in http::document()["paths"].as_object().unwrap() {
         let path = path.replace("{run}", "x").replace("{name}", "x").replace("{plan}", "x");
         let path = path.replace("{table}", "inventory").replace("{session}", "x");
-        let methods =
-            [("GET", item.get.is_some()), ("POST", item.post.is_some()), ("DELETE", item.delete.is_some())];
-        for (method, _) in methods.iter().filter(|(_, there)| *there) {
+        for method in item.as_object().unwrap().keys().map(|name| name.to_uppercase()) {
             let answer =
-                client::send(shop.address, method, &path, &["Content-Type: application/json"], b"{}").await;
+                client::send(shop.address, &method, &path, &["Content-Type: application/json"], b"{}").await;
             if open.contains(&path.as_str()) {
                 assert_eq!(answer.status, 200, "{path}");
             } else {

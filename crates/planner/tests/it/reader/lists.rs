@@ -1,0 +1,235 @@
+//! After a list, and after a question of the reader's own, a turn speaks of what was listed or asked for.
+
+use ordain_planner::{Brief, Task, Turn};
+
+use super::{said, table};
+
+const SHOWS: &str = r#"[
+    {"show_id": "S1", "title": "Six", "author": "Toby Marlow", "genre": "musical", "house": "Studio", "price": 32.5, "opens": "2026-10-01", "seats_left": 40},
+    {"show_id": "S2", "title": "The Price", "author": "Arthur Miller", "genre": "drama", "house": "Studio", "price": 22.5, "opens": "2026-11-01", "seats_left": 12},
+    {"show_id": "S3", "title": "The Crucible", "author": "Arthur Miller", "genre": "drama", "house": "Main", "price": 26.5, "opens": "2026-09-01", "seats_left": 9},
+    {"show_id": "S4", "title": "Company", "author": "Stephen Sondheim", "genre": "musical", "house": "Main", "price": 38.5, "opens": "2027-01-01", "seats_left": 0}]"#;
+const PATRONS: &str = r#"[
+    {"patron_id": "P1", "full_name": "Nina Cole", "membership": "gold", "credit": 20.5, "joined": "2024-05-01"},
+    {"patron_id": "P2", "full_name": "Guy Summers", "membership": "friend", "credit": 0.5, "joined": "2026-05-01"},
+    {"patron_id": "P3", "full_name": "Martin Stone", "membership": "gold", "credit": 7.5, "joined": "2025-05-01"},
+    {"patron_id": "P4", "full_name": "Stella Stone", "membership": "friend", "credit": 9.5, "joined": "2023-05-01"}]"#;
+const BOOKINGS: &str = r#"[
+    {"booking_id": "B1", "show_id": "S2", "patron_id": "P1", "seats": 2, "paid": 45.5, "status": "booked", "booked_on": "2026-10-08"},
+    {"booking_id": "B2", "show_id": "S3", "patron_id": "P1", "seats": 1, "paid": 26.5, "status": "collected", "booked_on": "2026-08-04"}]"#;
+const CATALOG: &str = r#"
+    [tables.shows]
+    synonyms = ["ticket", "seat"]
+    [tables.shows.roles]
+    quantity = "seats_left"
+    [tables.patrons]
+    synonyms = ["person"]
+    [tables.bookings.columns]
+    show_id = { references = "shows.show_id" }
+    patron_id = { references = "patrons.patron_id" }
+    [[actions]]
+    name = "book"
+    words = ["book"]
+    each = ["seats", "show"]
+    params.show = { table = "shows" }
+    params.seats = { type = "count", min = 1 }
+    params.patron = { table = "patrons", after = ["for", "to"] }
+    [actions.records]
+    table = "bookings"
+    where = "status != 'cancelled'"
+    by = ["book"]
+    [[actions]]
+    name = "cancel"
+    words = ["cancel"]
+    params.booking = { table = "bookings" }
+    [[actions]]
+    name = "add_credit"
+    words = ["add"]
+    params.amount = { type = "money", min = 1 }
+    params.patron = { table = "patrons", after = ["to"] }
+    [[phrasings]]
+    words = ["sold out"]
+    table = "shows"
+    means = "seats_left = 0"
+    [[metrics]]
+    name = "revenue"
+    table = "bookings"
+    formula = "sum(paid)"
+"#;
+
+const MILLER: (&str, &str) = (
+    "shows by Arthur Miller",
+    "2 shows (author is Arthur Miller): The Price (price 22.50, seats left 12); The Crucible (price 26.50, seats left 9).",
+);
+const NINAS: (&str, &str) = (
+    "bookings of Nina Cole",
+    "2 bookings (patron's full name is Nina Cole): B1 (title The Price); B2 (title The Crucible).",
+);
+
+/// What a request means after some turns, each with its answer.
+fn read(before: &[(&str, &str)], request: &str) -> String {
+    let tables = vec![table("shows", SHOWS), table("patrons", PATRONS), table("bookings", BOOKINGS)];
+    let catalog = std::sync::Arc::new(toml::from_str(CATALOG).unwrap());
+    let turn = |(request, answer): &(&str, &str)| Turn {
+        request: (*request).to_owned(),
+        answer: (*answer).to_owned(),
+        status: Some("invalid_request".to_owned()),
+        run_id: Some("01m7run".to_owned()),
+    };
+    let turns = before.iter().map(turn).collect();
+    said(&Brief { tables: tables.into(), catalog, turns, ..Brief::new(Task::Ask, request) })
+}
+
+#[track_caller]
+fn reads(before: &[(&str, &str)], request: &str, reading: &str) {
+    assert_eq!(read(before, request), reading, "{request}");
+}
+
+/// Nothing is done: the person is asked, or told what was not understood.
+#[track_caller]
+fn asks(before: &[(&str, &str)], request: &str) {
+    let said = read(before, request);
+    let is_asked =
+        ["several ways", "do not understand", "I need to know"].iter().any(|part| said.contains(part));
+    assert!(is_asked, "{request}: {said}");
+}
+
+#[test]
+fn the_dearest_of_a_list_is_not_the_dearest_of_all() {
+    for request in
+        ["book 2 of the most expensive one for Nina Cole", "book 2 of the most expensive for Nina Cole"]
+    {
+        reads(
+            &[MILLER],
+            request,
+            "book: seats 2, show (shows where author is Arthur Miller, the highest by price), patron Nina Cole",
+        );
+    }
+    reads(&[MILLER], "which is the cheapest?", "shows where author is Arthur Miller, the lowest by price");
+    reads(&[MILLER], "the newest one", "shows where author is Arthur Miller, the latest by opens");
+    reads(
+        &[],
+        "book 2 of the cheapest one for Nina Cole",
+        "book: seats 2, show (shows, the lowest by price), patron Nina Cole",
+    );
+    // Of the two cheapest it is not known which they are.
+    asks(&[("the 2 cheapest shows", "")], "book 2 of the most expensive one for Nina Cole");
+    // With the noun it may be one of all.
+    asks(&[NINAS], "cancel the newest booking");
+}
+
+#[test]
+fn the_last_one_of_a_list_is_the_one_that_was_shown_last() {
+    let last = "book: seats 2, show The Crucible, patron Nina Cole";
+    reads(&[MILLER], "book 2 of the last one for Nina Cole", last);
+    reads(&[MILLER], "book 2 of the second for Nina Cole", last);
+    reads(&[MILLER], "set the price of the first one to 20", "price of The Price becomes 20");
+    // Of bookings it may be the one with the last day, too.
+    asks(&[NINAS], "cancel the last one");
+    // A list that was cut does not say what is last.
+    asks(&[("shows", "4 shows: Six (price 32.50) and 3 more.")], "book 2 of the last one for Nina Cole");
+}
+
+#[test]
+fn a_figure_after_a_list_is_not_one_of_the_whole_table() {
+    reads(&[MILLER], "average price?", "average price of shows where author is Arthur Miller");
+    reads(&[NINAS], "total paid", "total paid of bookings where patron's full name is Nina Cole");
+    reads(
+        &[NINAS],
+        "which were collected?",
+        "bookings where status is collected, patron's full name is Nina Cole",
+    );
+    reads(&[("how much is Company?", "")], "what is the average price?", "average price of shows");
+}
+
+#[test]
+fn the_last_row_is_never_the_one_that_was_stored_last() {
+    reads(&[], "cancel the last booking", "cancel: booking (bookings, the latest by booked on)");
+    for request in
+        ["book 2 of the last show for Nina Cole", "add 5 to the last patron", "cancel the last thing"]
+    {
+        asks(&[], request);
+    }
+}
+
+#[test]
+fn a_name_with_an_s_more_is_somebody_else() {
+    for name in ["Nina Coles", "Guy Summer", "the Coles", "Stones"] {
+        asks(&[], &format!("add 5 to {name}"));
+        asks(&[], &format!("set the membership of {name} to gold"));
+    }
+    reads(&[], "add 5 to Guy Summers", "add credit: amount 5, patron Guy Summers");
+    reads(&[], "what is Guy Summers' credit?", "credit of patrons where full name is Guy Summers");
+}
+
+#[test]
+fn an_answer_is_compared_with_what_was_offered_first() {
+    let offer =
+        [("book 2 musicals for Nina Cole", "Which one do you mean? 1. Six; 2. Company. Say the number.")];
+    let company = "book: seats 2, show Company, patron Nina Cole";
+    for request in
+        ["2", "2.", "number 2", "the second", "the second one", "the last one", "Company", "Company, please"]
+    {
+        reads(&offer, request, company);
+    }
+    reads(&offer, "Six", "book: seats 2, show Six, patron Nina Cole");
+    reads(
+        &offer,
+        "the one in the Main",
+        "book: seats 2, show (shows where genre is musical, house is Main), patron Nina Cole",
+    );
+    for request in ["6", "2?", "not 2", "1 and 2"] {
+        asks(&offer, request);
+    }
+    let people =
+        [("add 5 to Stone", "Which one do you mean? 1. Martin Stone; 2. Stella Stone. Say the number.")];
+    for request in ["Stella Stone", "Stella", "the second one"] {
+        reads(&people, request, "add credit: amount 5, patron Stella Stone");
+    }
+    // What was not offered is not taken.
+    assert!(!read(&people, "Nina Cole").contains("add credit"));
+}
+
+#[test]
+fn a_number_is_no_answer_to_the_question_which_row() {
+    asks(&[("book 2 for Nina Cole", "")], "3");
+    reads(&[("book 2 for Nina Cole", "")], "The Price", "book: seats 2, patron Nina Cole, show The Price");
+    reads(&[("book The Price for Nina Cole", "")], "3", "book: show The Price, patron Nina Cole, seats 3");
+}
+
+#[test]
+fn how_many_seats_of_it_is_asked_as_without_the_conversation() {
+    for request in ["book it for Nina Cole", "book the cheapest one for Nina Cole"] {
+        assert!(read(&[("how much is Company?", "")], request).contains("how many"), "{request}");
+    }
+    // Which of two is not taken for granted.
+    let both = read(&[("is Company cheaper than The Price?", "")], "book 2 for Nina Cole");
+    assert!(both.contains("title is Company or title is The Price"), "{both}");
+}
+
+#[test]
+fn a_greeting_or_please_may_have_a_comma() {
+    let order = "book: seats 2, show Company, patron Nina Cole";
+    for request in [
+        "book 2 Company for Nina Cole, please",
+        "Hi, book 2 Company for Nina Cole",
+        "Hello! book 2 Company for Nina Cole, thanks.",
+        "please, book 2 Company for Nina Cole pls",
+    ] {
+        reads(&[], request, order);
+    }
+}
+
+#[test]
+fn ranks_are_read_of_a_kind_and_of_a_column() {
+    reads(&[], "the 3 cheapest musicals", "shows where genre is musical, the 3 lowest by price");
+    reads(&[], "most expensive drama", "shows where genre is drama, the highest by price");
+    reads(&[], "the 3 patrons with the most credit", "patrons, the 3 highest by credit");
+}
+
+#[test]
+fn what_the_owner_declares_wins_over_words_of_the_language() {
+    reads(&[], "which shows are sold out?", "shows where seats left is 0");
+    reads(&[], "total revenue", "total paid of bookings");
+    reads(&[], "what is the total revenue?", "total paid of bookings");
+}
