@@ -99,7 +99,9 @@ impl Code {
         let text = literal::text(filter);
         match self.unclear(columns) {
             None => self.line(format!("rows = rows.query({text})")),
-            Some(unclear) => self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]")),
+            Some(unclear) => {
+                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"))
+            }
         }
         self.step(format!("keep the rows where {filter}"));
     }
@@ -170,7 +172,8 @@ impl Code {
             self.line(format!("unread = rows.index.isin({places})"));
             self.line("judged, failing = judged | unread, failing & ~unread");
         }
-        let failing = if self.unread == Unread::Fail { self.with_choosing(columns) } else { self.choosing.clone() };
+        let failing =
+            if self.unread == Unread::Fail { self.with_choosing(columns) } else { self.choosing.clone() };
         let places = self.unread_places(&failing);
         if let Some(places) = &places {
             self.line(format!("unread = rows.index.isin({places})"));
@@ -180,7 +183,13 @@ impl Code {
     }
 
     /// The same where `rows` are no longer those of the table; `unread` marks those that rest on a value that cannot be read.
-    pub(super) fn end_with_groups(&mut self, rule: &str, failure: &str, columns: &[String], has_unread: bool) {
+    pub(super) fn end_with_groups(
+        &mut self,
+        rule: &str,
+        failure: &str,
+        columns: &[String],
+        has_unread: bool,
+    ) {
         let mut unread = "";
         if has_unread {
             self.line("judged, failing = judged | unread, failing | unread");

@@ -20,7 +20,10 @@ pub(super) fn row_count(
 ) -> Result<(), CompileError> {
     if let Some(by) = groups(params, table)? {
         let bounds = Bounds::read(params)?;
-        code.line(format!("figures = rows.groupby({}, sort=False, dropna=False).size()", literal::names(&by)));
+        code.line(format!(
+            "figures = rows.groupby({}, sort=False, dropna=False).size()",
+            literal::names(&by)
+        ));
         grouped(code, "number of rows", &by, (&[], &bounds));
         return Ok(());
     }

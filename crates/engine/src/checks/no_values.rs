@@ -9,15 +9,16 @@ use serde_json::json;
 
 use super::Checks;
 use super::compile::Readiness;
+use super::results::no_rows;
 use super::tables::{TableFacts, TableState, Tables};
 
 impl Checks {
     /// What becomes of a rule that does not compile, where it would if its columns without a value had the types that it asks
     /// for: there is nothing to judge.
     pub(super) fn without_values(&self, check: &Check, tables: &Tables) -> Option<Readiness> {
-        let facts = check.target_table.first().and_then(|name| tables.ready(name))?;
-        let empty: Vec<String> = facts.columns_without_values().map(|name| format!("`{name}`")).collect();
-        if empty.is_empty() || check.kind == TRANSFORM {
+        let mut known = check.target_table.iter().filter_map(|name| tables.ready(name));
+        let facts = known.find(|facts| facts.columns_without_values().next().is_some())?;
+        if check.kind == TRANSFORM {
             return None;
         }
         for (column_type, reading) in [(ColumnType::Real, "real"), (ColumnType::Timestamp, "timestamp")] {
@@ -28,9 +29,17 @@ impl Checks {
                 kinds::compile(check, tables.schema()).is_ok()
             };
             if does_compile && facts.rows == 0 {
-                return Some(Readiness::NoRows);
+                let is_judged = check.target_table.first() == Some(&facts.table.name);
+                let words = no_rows(&facts.table.name);
+                return Some(if is_judged {
+                    Readiness::NoRows
+                } else {
+                    Readiness::Skipped(SkipReason::EmptyTable, words)
+                });
             }
             if does_compile {
+                let empty: Vec<String> =
+                    facts.columns_without_values().map(|name| format!("`{name}`")).collect();
                 let words = format!(
                     "no row of `{0}` has a value in {1}, so nobody knows what such a value is; declare the types under `[data.{0}.columns]`",
                     facts.table.name,

@@ -211,10 +211,10 @@ impl Tables {
 
     pub(super) fn gather_schema(&mut self, policy: Policy) {
         let ready: Vec<&TableFacts> = self.states.keys().filter_map(|name| self.ready(name)).collect();
-        let columns = ready.iter().flat_map(|facts| facts.columns.iter().map(|column| (&facts.table.name, column)));
-        let units = columns.filter_map(|(table, column)| {
-            Some((column_key(&column.name, table), column.unit()?.to_owned()))
-        });
+        let columns =
+            ready.iter().flat_map(|facts| facts.columns.iter().map(|column| (&facts.table.name, column)));
+        let units = columns
+            .filter_map(|(table, column)| Some((column_key(&column.name, table), column.unit()?.to_owned())));
         let (units, mut tables): (Components, Vec<Table>) =
             (units.collect(), ready.iter().map(|facts| facts.table.clone()).collect());
         // Whether a value is missing is for the rows to show: it must not make code stale.
@@ -269,7 +269,8 @@ impl Checks {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
         let judged_by = JudgedBy { policy: Policy::for_contract(Contract::Check), schema: Schema::default() };
-        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units: Components::new() };
+        let mut tables =
+            Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units: Components::new() };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {

@@ -35,8 +35,9 @@ async fn a_column_that_looks_alike_does_not_take_the_place_of_one_that_is_gone()
     let forced = crate::checks::by_id(world.try_run(&forced).await.unwrap());
     stands(&forced, "quantity", CheckStatus::Skipped, "`ordain check edit quantity` accepts");
     let checks = world.checks().await;
-    let proposed =
-        checks.propose_change("quantity", serde_json::Map::new(), &Planner::Rules, &EntryNote::by("tester", "test")).await;
+    let proposed = checks
+        .propose_change("quantity", serde_json::Map::new(), &Planner::Rules, &EntryNote::by("tester", "test"))
+        .await;
     let proposed = proposed.unwrap();
     assert_eq!(proposed.result.as_ref().unwrap().understood.as_deref(), Some("t: `qty` must be above 0"));
     stands(&world.run().await, "quantity", CheckStatus::Skipped, "would now be read");
@@ -63,13 +64,19 @@ async fn a_bound_on_another_unit_or_currency_is_not_the_same_rule() {
     );
     world.write("data/t.csv", "weight,share,price\n5 kg,0.05,€5\n600 kg,0.6,€60\n");
     let results = world.run().await;
-    stands(&results, "weight", CheckStatus::Skipped, "column weight of t changed integer in g → integer in kg");
+    stands(
+        &results,
+        "weight",
+        CheckStatus::Skipped,
+        "column weight of t changed integer in g → integer in kg",
+    );
     stands(&results, "share", CheckStatus::Skipped, "column share of t changed real in % → real");
     stands(&results, "price", CheckStatus::Skipped, "(`price` in USD)");
     // A built-in kind is accepted in the same way.
     let checks = world.checks().await;
-    let proposed =
-        checks.propose_change("price", serde_json::Map::new(), &Planner::Rules, &EntryNote::by("tester", "test")).await;
+    let proposed = checks
+        .propose_change("price", serde_json::Map::new(), &Planner::Rules, &EntryNote::by("tester", "test"))
+        .await;
     proposed.unwrap().change.write(&world.root()).unwrap();
     stands(&world.run().await, "price", CheckStatus::Pass, "");
 }

@@ -8,6 +8,7 @@ mod check_kinds;
 mod check_readings;
 mod check_tables;
 mod check_trust;
+mod check_unread;
 mod checks;
 mod code;
 mod concurrency;

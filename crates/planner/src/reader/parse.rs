@@ -157,7 +157,8 @@ impl<'a> Parser<'a> {
             let verbs = ["be", "have", "do", "not", "and", "or", "rule.must", "rule.may"];
             verbs.iter().any(|class| !LEXICON.matches(class, &words).is_empty())
         };
-        self.tokens.get(place).is_some_and(is_a) && (self.tokens.get(place + 1).is_none_or(closes) || goes_on())
+        self.tokens.get(place).is_some_and(is_a)
+            && (self.tokens.get(place + 1).is_none_or(closes) || goes_on())
     }
 
     /// The first place after fillers and an interjection: `hello, …`, `great, …`.

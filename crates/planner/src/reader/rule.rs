@@ -108,8 +108,12 @@ fn chosen(brief: &Brief, rules: &[Rule], filter: Option<&str>) -> Reply {
             let (choices, failed): (Vec<_>, Vec<_>) = several.iter().map(read).partition(Result::is_ok);
             let said = choices.into_iter().flatten().collect::<Vec<_>>().join("; or ");
             match failed.into_iter().find_map(Result::err) {
-                Some(reason) if said.is_empty() => Reply::Refusal(format!("the rule cannot be judged: {reason}")),
-                _ => Reply::Question(format!("it can be read in several ways: {said}; say it in other words")),
+                Some(reason) if said.is_empty() => {
+                    Reply::Refusal(format!("the rule cannot be judged: {reason}"))
+                }
+                _ => {
+                    Reply::Question(format!("it can be read in several ways: {said}; say it in other words"))
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::reader::parse::{All, Parser};
 
 impl Parser<'_> {
     /// `in the future`, `today`, `older than 30 days`.
-    pub(super) fn dated(&self, side: &Side, place: usize) -> All<Test> {
+    pub(super) fn said_of_days(&self, side: &Side, place: usize) -> All<Test> {
         // A day without a time is in the past when it is over.
         let has_time = self.column_of(side).is_none_or(|column| column.has_time);
         let today = if has_time { Side::Now } else { Side::Ago("0d".to_owned()) };
@@ -25,7 +25,7 @@ impl Parser<'_> {
 
     /// A day, or several that follow one another: where they begin, and where what follows them begins.
     pub(super) fn calendar(&self, place: usize) -> Option<(Side, Side, usize)> {
-        self.days(place).map(sides).or_else(|| self.near_day(place))
+        self.days(place).map(as_sides).or_else(|| self.near_day(place))
     }
 
     /// `today`, `yesterday`.
@@ -83,7 +83,7 @@ pub(super) enum Age {
 }
 
 /// Days as the sides of comparisons.
-pub(super) fn sides((from, until, end): (Lit, Lit, usize)) -> (Side, Side, usize) {
+pub(super) fn as_sides((from, until, end): (Lit, Lit, usize)) -> (Side, Side, usize) {
     (Side::Value(from.value), Side::Value(until.value), end)
 }
 

@@ -4,7 +4,7 @@ use ordain_checks::kinds::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use super::days::{beside_days, sides};
+use super::days::{as_sides, beside_days};
 use crate::reader::form::{Cond, Lit, Op, Operand};
 use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
@@ -187,7 +187,7 @@ impl Parser<'_> {
             self.one("rule.filled", place).map(|end| (Test::Not(Box::new(Test::Null(name.clone()))), end, 0)),
         );
         found.extend(self.one("rule.weekend", place).map(|end| (Test::Weekend(name.clone()), end, 0)));
-        found.extend(self.dated(&side, place));
+        found.extend(self.said_of_days(&side, place));
         found.extend(self.signed(&side, place));
         found.extend(self.compared_with(&side, place));
         found.extend(self.listed_values(column, place));
@@ -218,7 +218,7 @@ impl Parser<'_> {
             found.extend(
                 self.percent(side, end).map(|(value, end)| (compare(side.clone(), op, value), end, 0)),
             );
-            let days = self.calendar(end).or_else(|| self.year(end).filter(|_| is_day).map(sides));
+            let days = self.calendar(end).or_else(|| self.year(end).filter(|_| is_day).map(as_sides));
             found.extend(days.map(|(from, until, end)| (beside_days(side, op, from, until), end, 0)));
         }
         if let Some((_, lit, end)) = self.number(place) {
@@ -228,7 +228,8 @@ impl Parser<'_> {
             }
         }
         for start in self.lex("on_day", place) {
-            if let Some((from, until, end)) = self.calendar(start).or_else(|| self.year(start).map(sides)) {
+            if let Some((from, until, end)) = self.calendar(start).or_else(|| self.year(start).map(as_sides))
+            {
                 found.push((beside_days(side, "==", from, until), end, 0));
             }
         }

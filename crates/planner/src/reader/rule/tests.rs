@@ -426,10 +426,7 @@ fn the_value_a_after_its_column_is_no_article() {
         }
     };
     let is_a = json!({"in": {"column": "status", "values": ["a"]}});
-    assert_eq!(
-        read("at least 90% of orders must have status A"),
-        json!({"must": is_a, "min_share": 0.9})
-    );
+    assert_eq!(read("at least 90% of orders must have status A"), json!({"must": is_a, "min_share": 0.9}));
     assert_eq!(read("every order must have status a"), json!({"column": "status", "values": ["a"]}));
     assert_eq!(
         read("flag orders with status a"),
@@ -454,9 +451,7 @@ fn the_very_name_of_a_column_is_no_other_column() {
 #[test]
 fn before_today_is_before_the_day_and_not_before_the_moment() {
     let bound = |hint: &str| declared(hint).1["must"].clone();
-    let compare = |op: &str, days: &str| {
-        json!({"compare": {"left": {"column": "created_at"}, "op": op, "right": {"ago": days}}})
-    };
+    let compare = |op: &str, days: &str| json!({"compare": {"left": {"column": "created_at"}, "op": op, "right": {"ago": days}}});
     assert_eq!(bound("created_at must be before today"), compare("<", "0d"));
     assert_eq!(bound("created_at must not be after today"), compare("<", "-1d"));
     assert_eq!(bound("created_at must be after yesterday"), compare(">=", "0d"));
