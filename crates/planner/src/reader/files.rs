@@ -179,7 +179,7 @@ fn listed_figure<'a>(index: &'a Index, form: &Form, tokens: &[token::Token]) -> 
     let [path] = paths.as_slice() else { return None };
     let name = index.tables[path.table].columns[path.column].name.as_str();
     let is_said = tokens.windows(2).any(|pair| pair[0].lower == name && pair[1].lower == "of");
-    (LEXICON.matches("rule_figures", &[name]).first().is_some() && is_said).then_some(name)
+    (!LEXICON.matches("rule_figures", &[name]).is_empty() && is_said).then_some(name)
 }
 
 /// How a column that the request names is read, where it is no number and somebody may take it for one.
