@@ -100,7 +100,7 @@ impl Code {
         match self.unclear(columns) {
             None => self.line(format!("rows = rows.query({text})")),
             Some(unclear) => {
-                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"))
+                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"));
             }
         }
         self.step(format!("keep the rows where {filter}"));
