@@ -48,6 +48,12 @@ def decide(name, counts, table, declared=None):
     `declared` is a reading, or a part of one, that the owner gave: it wins.
     """
     declared = declared or {}
+    if not table.get("exact") and counts and all(isinstance(value, str) and (FORMULA_TEXT.fullmatch(value) or not value.strip()) for value in counts):
+        inner = collections.Counter()
+        for value, count in counts.items():
+            inner[FORMULA_TEXT.sub(r"\1", value)] += count
+        if any(value.strip() for value in inner):
+            return decide(name, inner, table, declared) | {"formula_text": True}
     nulls = {mark.lower() for mark in declared.get("null_values", ())}
     texts, natives, marks = collections.Counter(), {}, collections.Counter()
     missing = 0
@@ -257,6 +263,9 @@ def undeclared(names, declared):
 def parser(reading):
     """The function from a value as it is written to the value that is meant: None where there is none, `MISFIT` where
     it does not fit."""
+    if reading.get("formula_text"):
+        parse_inner = parser({key: value for key, value in reading.items() if key != "formula_text"})
+        return lambda value: parse_inner(FORMULA_TEXT.sub(r"\1", value) if isinstance(value, str) else value)
     kind = reading["type"]
     nulls = {mark.lower() for mark in reading.get("null_values", ())}
     value_of = {**dict.fromkeys(NUMBERS, parse_number), "date": parse_date, "timestamp": parse_date, "duration": parse_span, "boolean": parse_truth}.get(kind)

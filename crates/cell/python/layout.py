@@ -286,12 +286,13 @@ def second_table(rows, first_row):
 
 
 def total_of(last, columns, readings):
-    """What to say of a last row that is a total of those above, or None: by its label, or because it is their sum in several
-    columns of numbers, which is no accident. `columns` hold all values, the last included."""
+    """What to say of a last row that is a total of those above, or None: by its label, or because it is their sum in every
+    column of numbers, and has no label or several such columns, which is no accident. `columns` hold all values, the
+    last included."""
     if is_total(last):
         return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
     sums = sums_of_others(last, columns, readings)
-    return total_note(last, *sums[0]) if len(sums) > 1 else None
+    return total_note(last, *sums[0]) if len(sums) > 1 or sums and len(last) > 1 and is_blank(last[0]) else None
 
 
 def sums_above(columns, readings):
@@ -319,9 +320,9 @@ def sum_of_others(last, columns, readings):
 
 
 def is_total(row):
-    """Whether a row says that it is a total: by its label, or because it has none."""
+    """Whether the label of a row says that it is a total."""
     label = label_of(row).rstrip(": ")
-    return bool(TOTALS.fullmatch(label) or PARTIAL_TOTALS.fullmatch(label)) or len(row) > 1 and is_blank(row[0]) and is_datum(label)
+    return bool(TOTALS.fullmatch(label) or PARTIAL_TOTALS.fullmatch(label))
 
 
 def label_of(row):

@@ -61,7 +61,7 @@ def quickly_typed(values, reading, rows_min=QUICK_FROM):
     texts = pa.array(values, from_pandas=True)
     texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     kind = reading["type"]
-    is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order"))
+    is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order", "formula_text"))
     if not is_plain:
         return None
     if kind in TEXTS:
@@ -370,7 +370,7 @@ def raw_table(path, facts, table, columns=None):
     if kind in ("parquet", "feather", "arrow"):
         read = pd.read_parquet if kind == "parquet" else pd.read_feather
         return with_index(read(path, columns=columns)), 1
-    if kind in ("json", "yaml", "yml", "toml"):
+    if kind in ("json", "yaml", "yml", "toml", "ini", "cfg"):
         tree = tree_of(path, kind, at.get("path") or [])
         if at.get("split"):
             return pd.DataFrame(tree["data"], columns=tree["columns"]), 1
@@ -390,6 +390,8 @@ def raw_table(path, facts, table, columns=None):
         return pd.read_sql_query(f'SELECT * FROM "{quoted}"', database), 1
     if kind == "xml":
         return pd.DataFrame(xml_records(path, table["name"], at.get("depth", 1)), columns=names, dtype="object"), 1
+    if kind in MESSAGE_KINDS:
+        return pd.DataFrame(message_records(path, kind)), 1
     if kind in ("h5", "hdf5"):
         return hdf5_table(path, at["arrays"]), 1
     if kind == "pdf":
@@ -462,6 +464,12 @@ def tree_of(path, kind, keys):
         import tomllib
 
         tree = tomllib.loads(text)
+    elif kind in ("ini", "cfg"):
+        import configparser
+
+        parser = configparser.ConfigParser(interpolation=None)
+        parser.read_string(text)
+        tree = {name: dict(parser[name]) for name in parser.sections()}
     else:
         tree = json.loads(text)
     for key in keys:

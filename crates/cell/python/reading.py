@@ -89,6 +89,8 @@ NUMBER = re.compile(
 )
 # A number and a word that is no unit we know, as in 350k.
 LED_BY_NUMBER = re.compile(r"[-+]?\d[\d.,]* ?([^\W\d]{1,12})")
+# A text as some programs write it for spreadsheets, so that these do not read it as a number.
+FORMULA_TEXT = re.compile(r'="(.*)"')
 PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 DIGITS = re.compile(r"\d+")
 

@@ -1,12 +1,14 @@
 //! Which checks a command is about: `id:CHK-1,tag:integrity`.
 
 use ordain_types::nearest;
+use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use crate::result::CheckStatus;
 
 /// A selection. A check is in it if, of each kind of term that is given, one term fits.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Selection {
     ids: Vec<String>,
     tags: Vec<String>,

@@ -11,12 +11,69 @@ use crate::error::EngineError;
 
 impl Engine {
     /// Keeps what an execution left. A run that is tried again has the files of its last try.
-    pub(crate) fn keep_artifacts(&self, run: &RunId, execution: &Execution) -> Result<(), EngineError> {
+    pub(crate) async fn keep_artifacts(&self, run: &RunId, execution: &Execution) -> Result<(), EngineError> {
         let Some(folder) = self.folder(run) else { return Ok(()) };
         if folder.exists() {
             fs_err::remove_dir_all(&folder).map_err(EngineError::Artifacts)?;
         }
-        self.add_artifacts(run, execution)
+        self.add_artifacts(run, execution).await
+    }
+
+    /// Keeps what a step left, besides what earlier steps did.
+    pub(crate) async fn add_artifacts(&self, run: &RunId, execution: &Execution) -> Result<(), EngineError> {
+        let Some(folder) = self.folder(run).filter(|_| !execution.artifacts.is_empty()) else {
+            return Ok(());
+        };
+        fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
+        for artifact in &execution.artifacts {
+            artifact.save(&folder).map_err(EngineError::Artifacts)?;
+            if self.settings.shares_files {
+                let content = artifact.read().map_err(EngineError::Artifacts)?;
+                self.store.keep_file(run.as_str(), &artifact.name, &content).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The content of a file that a run left, on whichever node it did; `None` if it is not kept any more, or is not
+    /// what the run left.
+    pub async fn artifact_content(
+        &self,
+        run: &RunId,
+        artifact: &Artifact,
+    ) -> Result<Option<Vec<u8>>, EngineError> {
+        if let Some(path) = self.artifact(run, &artifact.name) {
+            let read = tokio::task::spawn_blocking(move || fs_err::read(path)).await;
+            let content = read.map_err(std::io::Error::other).flatten().map_err(EngineError::Artifacts)?;
+            if Self::is_as_left(artifact, &content) {
+                return Ok(Some(content));
+            }
+        }
+        if !self.settings.shares_files {
+            return Ok(None);
+        }
+        let content = self.store.kept_file(run.as_str(), &artifact.name).await?;
+        Ok(content.filter(|content| Self::is_as_left(artifact, content)))
+    }
+
+    /// Brings files that a run left on another node, for a run that goes on here.
+    pub(crate) async fn bring_artifacts(
+        &self,
+        run: &RunId,
+        artifacts: &[Artifact],
+    ) -> Result<(), EngineError> {
+        let Some(folder) = self.folder(run).filter(|_| self.settings.shares_files) else { return Ok(()) };
+        for artifact in artifacts {
+            let is_name = !artifact.name.contains(['/', '\\', '\0']) && !artifact.name.starts_with('.');
+            if self.artifact(run, &artifact.name).is_none()
+                && is_name
+                && let Some(content) = self.artifact_content(run, artifact).await?
+            {
+                fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
+                fs_err::write(folder.join(&artifact.name), content).map_err(EngineError::Artifacts)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where a file that a run left is kept, if it is. The name is looked up in the run's record by the caller; here
@@ -32,7 +89,7 @@ impl Engine {
     }
 
     /// Whether bytes are those of the file that a run left.
-    pub fn is_as_left(artifact: &Artifact, bytes: &[u8]) -> bool {
+    fn is_as_left(artifact: &Artifact, bytes: &[u8]) -> bool {
         let digest = Sha256::digest(bytes);
         ordain_types::hex(&digest) == artifact.sha256
     }

@@ -74,7 +74,8 @@ pub struct Resumed {
 }
 
 /// What a person decided about a run that waits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     /// Go on as it stands.
     Approve,
@@ -246,7 +247,7 @@ impl Engine {
     }
 }
 
-fn reader_alone() -> Planner {
+pub(crate) fn reader_alone() -> Planner {
     Planner::Rules
 }
 

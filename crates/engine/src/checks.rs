@@ -8,6 +8,7 @@
 //! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same,
 //! and says from which run it is.
 
+mod by_sql;
 mod cells;
 mod changes;
 mod compile;
@@ -23,6 +24,7 @@ mod readings;
 mod record;
 mod results;
 mod run;
+mod shared;
 mod sources;
 mod state;
 mod suggest;
@@ -39,6 +41,7 @@ pub use edit::{ADDED_TO, FileChange, Proposal, add_checks, remove_check};
 pub use error::ChecksError;
 pub use history::History;
 pub use read::{read_checks, write_file};
+pub(crate) use shared::TakenIn;
 pub use sources::is_data_file;
 pub use state::{LastRun, Past, State};
 pub use tables::{TableFacts, TableState};

@@ -14,11 +14,13 @@ use ordain_cell::{Discard, InputFile};
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
 use ordain_types::{BoxFuture, RunId, SourceFile};
 use ordain_verify::{Contract, Policy};
+use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerType, CodeAnswer};
 pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
+use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::files::Prepared;
@@ -26,19 +28,24 @@ use crate::fingerprint::hash;
 use crate::work::Work;
 
 /// A question about files.
-#[derive(Debug, Clone)]
+///
+/// Written down, it is without the planner and the files: those are found again where it is read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CodeTask {
     /// What is asked, in words.
     pub request: String,
     /// The files.
+    #[serde(skip)]
     pub files: Vec<PathBuf>,
     /// Names of those files that the executor has mounted in every cell.
+    #[serde(skip)]
     pub mounted: Vec<String>,
     /// The plan, where the caller gives it.
     pub plan: Option<SourceFile>,
     /// Further modules, which the plan can import by their names.
     pub modules: Vec<SourceFile>,
     /// Who writes the plan otherwise.
+    #[serde(skip, default = "reader_alone")]
     pub planner: Planner,
     /// Whether plans are taken from the cache and kept in it.
     pub cache: bool,
@@ -80,7 +87,7 @@ impl CodeTask {
     }
 
     /// What an idempotency key stands for.
-    pub(crate) async fn fingerprint(&self) -> String {
+    pub async fn fingerprint(&self) -> String {
         let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
         let session = self.session.as_deref().unwrap_or_default();
         // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.

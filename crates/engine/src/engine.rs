@@ -12,6 +12,7 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use ordain_workspace::Workspace;
 
 use crate::brief::Look;
+use crate::checks::TakenIn;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
@@ -43,6 +44,8 @@ pub struct EngineSettings {
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
     pub artifacts: Option<PathBuf>,
+    /// Whether files that runs leave, and what is kept of checks, are in the store too, so that other nodes have them.
+    pub shares_files: bool,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
     /// Whether a model is asked for a second opinion of an outline before it is carried out.
@@ -71,6 +74,7 @@ impl Default for EngineSettings {
             packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
             rounds: 3,
             artifacts: None,
+            shares_files: false,
             review: true,
             review_outline: false,
             budgets: Budgets::default(),
@@ -101,6 +105,7 @@ impl EngineSettings {
             roles: workspace.roles_by_table(),
             catalog: workspace.catalog.clone(),
             artifacts: Some(workspace.artifacts()),
+            shares_files: false,
             tools: workspace.tools.clone(),
             keeps_partial: workspace.keeps_partial(),
         }
@@ -168,6 +173,8 @@ pub struct Engine {
     pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.
     pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
+    /// The results of checks on other nodes that this one has taken in.
+    pub(crate) taken_in: TakenIn,
 }
 
 impl Engine {
@@ -183,6 +190,7 @@ impl Engine {
             looked: Arc::default(),
             exec_sessions: Arc::default(),
             open_sessions: Arc::default(),
+            taken_in: TakenIn::default(),
         }
     }
 

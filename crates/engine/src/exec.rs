@@ -7,6 +7,7 @@ use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
 use ordain_types::{BoxFuture, Limits, RunId, RunRecord, Schema, SourceFile};
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, verify};
+use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
@@ -40,7 +41,8 @@ pub struct Exec {
 }
 
 /// What the verifier asks of given code.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Judgement {
     /// Imports of the profile, no calls that cannot work in a cell.
     #[default]
@@ -110,7 +112,8 @@ impl Exec {
         }
     }
 
-    pub(crate) async fn fingerprint(&self) -> String {
+    /// What an idempotency key stands for.
+    pub async fn fingerprint(&self) -> String {
         let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
         // A file that cannot be read is refused later, with its reason.
         let hashes = ordain_cell::hash_files(self.files.clone()).await;

@@ -318,14 +318,14 @@ impl<'a> RunTrial<'a> {
             attempt.outcome.partial =
                 self.work.allows_partial(self.engine.settings.keeps_partial) && execution.cause != Cause::Ok;
             if attempt.outcome.partial && is_last || matches!(self.work, Work::Exec(_)) {
-                self.engine.keep_artifacts(&self.head.run_id, &execution)?;
+                self.engine.keep_artifacts(&self.head.run_id, &execution).await?;
             }
             let is_contract = execution.cause == Cause::Ok && self.work.mode().is_some();
             let state = if is_contract { RunState::RolledBack } else { RunState::Failed };
             let attempt = Some(Box::new(attempt.unanswered()));
             return Ok(Some(Tried::Trouble { trouble, state, attempt }));
         }
-        self.engine.keep_artifacts(&self.head.run_id, &execution)?;
+        self.engine.keep_artifacts(&self.head.run_id, &execution).await?;
         let wording = self.unsupported(&attempt, &diff, &evidence, accepted);
         let is_changed = !diff.is_empty() || attempt.has_later_calls();
         let held_by = (accepted.hold.clone())

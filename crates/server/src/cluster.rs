@@ -1,7 +1,7 @@
 //! Several servers as one: the seam between a server and the others that share its store.
 //!
-//! [`Cluster`] is what a server asks of it: a queue of accepted runs, the events of runs, cancelling, and a list of who
-//! is there. [`Alone`] is the server that has no others, [`Nats`] the one that meets them over NATS.
+//! [`Cluster`] is what a server asks of it: a queue of accepted runs, the events of runs, cancelling, what keys have
+//! used, and a list of who is there. [`Alone`] is the server that has no others, [`Nats`] the one that meets them over NATS.
 //!
 //! The store keeps the truth. The queue holds the id of a run whose row is there already (`ordain_store::QueuedRun`), so
 //! a message that is lost or comes twice does no harm: rows without a message are offered again, and the claim of a run
@@ -15,7 +15,10 @@ use std::fmt;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use ordain_types::{BoxFuture, RunId};
+use ordain_engine::Schedules;
+use ordain_store::QueuedRun;
+use ordain_types::{BoxFuture, RunId, RunKind};
+use serde::{Deserialize, Serialize};
 
 pub use alone::Alone;
 pub(crate) use nats::SAID_EVERY;
@@ -41,14 +44,14 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// The fingerprint of the workspace whose runs it takes.
     fn workspace(&self) -> &str;
 
-    /// Puts an accepted run into the queue. One that is there already stays there once.
-    fn offer<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<(), OfferError>>;
+    /// Puts an accepted run into its lane of the queue. One that is there already stays there once.
+    fn offer<'a>(&'a self, run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>>;
 
     /// Whether a run is in the queue: it waits, or a node carries it out.
-    fn has<'a>(&'a self, run: &'a RunId) -> Answer<'a, bool>;
+    fn has<'a>(&'a self, run: &'a QueuedRun) -> Answer<'a, bool>;
 
-    /// Takes the next run; `None` if there is none for a while.
-    fn take(&self) -> Answer<'_, Option<Taken>>;
+    /// Takes the next run of a lane; `None` if there is none for a while.
+    fn take(&self, lane: Lane) -> Answer<'_, Option<Taken>>;
 
     /// Tells the node that waits for a run what happens in it; others can ask for it too.
     fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, event: Vec<u8>) -> BoxFuture<'a, ()>;
@@ -63,6 +66,12 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// The runs that nodes ask to stop, as they come.
     fn cancelled(&self) -> Answer<'_, BoxStream<'static, RunId>>;
 
+    /// Tells the other nodes what keys have used here.
+    fn spent<'a>(&'a self, spent: &'a [Spent]) -> BoxFuture<'a, ()>;
+
+    /// What keys have used on other nodes, as it is told.
+    fn spent_elsewhere(&self) -> Answer<'_, BoxStream<'static, Spent>>;
+
     /// Says that this node is there, for a few seconds.
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()>;
 
@@ -71,6 +80,50 @@ pub trait Cluster: fmt::Debug + Send + Sync {
 
     /// The nodes that are there.
     fn members(&self) -> Answer<'_, Vec<NodeMember>>;
+}
+
+/// A part of the queue with slots of its own, so that nobody who waits for an answer stands behind long work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Somebody waits for the answer.
+    Interactive,
+    /// Checks, and what is due by the clock.
+    Background,
+}
+
+impl Lane {
+    /// Every lane.
+    pub const ALL: [Self; 2] = [Self::Interactive, Self::Background];
+
+    /// The lane of a run: nobody waits for checks and for what is due by the clock.
+    pub fn of(run: &QueuedRun) -> Self {
+        let is_background = run.kind == RunKind::Check || run.who == Schedules::WHO;
+        if is_background { Self::Background } else { Self::Interactive }
+    }
+
+    /// Its name in the queue.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Interactive => "interactive",
+            Self::Background => "background",
+        }
+    }
+}
+
+/// What a key has used.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spent {
+    /// The key's id.
+    pub key: String,
+    /// Requests.
+    #[serde(default)]
+    pub requests: u64,
+    /// Tokens of models.
+    #[serde(default)]
+    pub tokens: u64,
+    /// Bytes of records and files that were kept.
+    #[serde(default)]
+    pub stored: u64,
 }
 
 /// Why a run is not in the queue.

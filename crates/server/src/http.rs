@@ -55,6 +55,7 @@ mod sight;
 mod spans;
 mod tables;
 mod telling;
+mod turns;
 mod ui;
 mod uploads;
 mod wait;

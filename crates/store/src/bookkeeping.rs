@@ -274,15 +274,19 @@ fn twelfth_format(dialect: Dialect) -> String {
     )
 }
 
-/// What the thirteenth format added: files that every process on the store can read.
+/// What the thirteenth format added: files that every process on the store can read, and the conversation of an accepted
+/// run.
 fn thirteenth_format(dialect: Dialect) -> String {
-    let (integer, strict) = match dialect {
-        Dialect::Sqlite => ("INTEGER", "STRICT"),
-        Dialect::Postgres => ("BIGINT", ""),
+    let (integer, strict, place) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "STRICT", ""),
+        Dialect::Postgres => {
+            ("BIGINT", "", "ALTER TABLE ordain.queue ADD COLUMN place BIGINT GENERATED ALWAYS AS IDENTITY;")
+        }
     };
-    let files = own(dialect, "files");
+    let (files, queue) = (own(dialect, "files"), own(dialect, "queue"));
     format!(
-        "CREATE TABLE {files} (owner TEXT NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, part {integer} NOT NULL,
+        "ALTER TABLE {queue} ADD COLUMN conversation TEXT; {place}
+         CREATE TABLE {files} (owner TEXT NOT NULL, name TEXT NOT NULL, sha256 TEXT NOT NULL, part {integer} NOT NULL,
            parts {integer} NOT NULL, made_ms {integer} NOT NULL, data TEXT NOT NULL,
            PRIMARY KEY (owner, name, sha256, part)) {strict};"
     )

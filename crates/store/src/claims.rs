@@ -17,7 +17,7 @@ use crate::store::Inner;
 
 /// How often a key is tried that others take and leave meanwhile.
 const TAKES_MAX: usize = 5;
-/// Longer keys are no keys.
+/// The longest idempotency key.
 const KEY_BYTES_MAX: usize = 500;
 
 /// What a claim of an idempotency key found.
@@ -119,9 +119,11 @@ pub(crate) struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// Takes the key. PostgreSQL tells two that come at once apart by itself; SQLite has one writer.
+    /// Takes the key. PostgreSQL tells two that come at once apart by itself; SQLite has one writer. Turns of conversations
+    /// are queued one by one, so that each finds those before it.
     pub(crate) async fn take(&self) -> Result<Claim, StoreError> {
-        if self.store.pool.has_many_writers() {
+        let is_turn = self.queued.is_some_and(|queued| queued.conversation.is_some());
+        if self.store.pool.has_many_writers() && !is_turn {
             return self.take_on(&mut self.store.pool.session().await?).await;
         }
         let mut session = self.store.pool.begin(Intent::Own).await?;
@@ -157,7 +159,10 @@ impl Taking<'_> {
             // One statement is a transaction of its own, and one way to the server and back.
             sql.text = format!("WITH claimed AS ({}) ", sql.text);
             queue::insert(&mut sql, queued, now);
-            sql.push(" FROM claimed RETURNING run_id");
+            // The disk is waited for when the run is committed, or its caller is told that it is accepted.
+            sql.push(
+                " FROM claimed WHERE set_config('synchronous_commit', 'off', true) = 'off' RETURNING run_id",
+            );
             return Ok(!session.write(sql).await?.is_empty());
         }
         if session.write(sql).await?.is_empty() {
@@ -204,7 +209,9 @@ impl Taking<'_> {
         let has_time = !is_finished && row[1].as_integer().is_some_and(|until| until > now);
         // The key was claimed when the run was accepted, for whichever node carries it out.
         if !is_finished && holder == *self.run {
-            return Ok(Looked::Found(Claim::Taken));
+            // Accepted a second time, it goes on already.
+            let is_accepted = self.queued.is_some();
+            return Ok(Looked::Found(if is_accepted { Claim::Running(holder) } else { Claim::Taken }));
         }
         let is_alive = match row[4].as_text() {
             Some(owner) if has_time => alive::may_be_alive(session, owner).await?,

@@ -10,14 +10,13 @@ use sha2::{Digest as _, Sha256};
 use crate::Answer;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::session::Session;
 use crate::store::{Inner, Store};
 
 /// Bytes of one part.
 const PART_BYTES: usize = 512 << 10;
 /// The largest file.
 const FILE_BYTES_MAX: usize = 256 << 20;
-/// Longer names are no names.
+/// The longest name.
 const NAME_BYTES_MAX: usize = 500;
 /// Files of one owner that are listed.
 const LISTED_MAX: i64 = 10_000;
@@ -32,8 +31,8 @@ pub struct KeptFile {
 }
 
 impl Store {
-    /// Keeps a file. It replaces another one of the same owner and name.
-    pub fn keep_file<'a>(&'a self, owner: &'a str, name: &'a str, content: &'a [u8]) -> Answer<'a, ()> {
+    /// Keeps a file, and gives its digest. It replaces another one of the same owner and name.
+    pub fn keep_file<'a>(&'a self, owner: &'a str, name: &'a str, content: &'a [u8]) -> Answer<'a, String> {
         Box::pin(keep(self.inner(), owner, name, content))
     }
 
@@ -69,7 +68,10 @@ impl Store {
     pub fn remove_files<'a>(&'a self, owner: &'a str) -> Answer<'a, ()> {
         Box::pin(async move {
             let mut session = self.inner().pool.session().await?;
-            remove(&mut session, owner).await
+            let files = own(session.dialect(), "files");
+            let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+            sql.text_param(owner);
+            session.write(sql).await.map(drop)
         })
     }
 
@@ -85,15 +87,7 @@ impl Store {
     }
 }
 
-/// Removes the files of an owner, which nobody else writes.
-pub(crate) async fn remove(session: &mut Session, owner: &str) -> Result<(), StoreError> {
-    let files = own(session.dialect(), "files");
-    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
-    sql.text_param(owner);
-    session.write(sql).await.map(drop)
-}
-
-async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<(), StoreError> {
+async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<String, StoreError> {
     let is_name = |text: &str| !text.is_empty() && text.len() <= NAME_BYTES_MAX && !text.contains('\0');
     if !is_name(owner) || !is_name(name) {
         let message = format!("a file has a name of 1 to {NAME_BYTES_MAX} bytes");
@@ -122,7 +116,8 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
     let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
     sql.text_param(owner).push(" AND name = ").text_param(name).push(" AND sha256 <> ").text_param(&sha256);
     sql.push(" AND made_ms <= ").integer_param(made);
-    session.write(sql).await.map(drop)
+    session.write(sql).await?;
+    Ok(sha256)
 }
 
 async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>, StoreError> {

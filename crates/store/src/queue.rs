@@ -10,12 +10,14 @@ use crate::bookkeeping::own;
 use crate::claims::{Claim, Taking};
 use crate::error::StoreError;
 use crate::session::Session;
-use crate::sql::{Datum, Sql};
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Store;
 
 /// Begins the claim of a run whose caller gave no idempotency key.
 const OWN_CLAIM: &str = "run:";
-const COLUMNS: &str = "run_id, claim, kind, who, request, work, workspace, accepted_at";
+/// Begins the owner of the files that came with a run.
+const UPLOADS: &str = "upload:";
+const COLUMNS: &str = "run_id, claim, kind, who, request, work, workspace, accepted_at, conversation";
 
 /// A run that was accepted and has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,12 +38,19 @@ pub struct QueuedRun {
     pub workspace: String,
     /// When it was accepted.
     pub accepted_at: String,
+    /// The conversation that it is a turn of. Its turns are carried out one after the other.
+    pub conversation: Option<String>,
 }
 
 impl QueuedRun {
     /// The claim of a run whose caller gave no idempotency key.
     pub fn own_claim(run: &RunId) -> String {
         format!("{OWN_CLAIM}{run}")
+    }
+
+    /// The owner, in the store, of the files that came with a run.
+    pub fn uploads(run: &RunId) -> String {
+        format!("{UPLOADS}{run}")
     }
 }
 
@@ -57,7 +66,8 @@ impl Store {
         })
     }
 
-    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`].
+    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`]. Every node
+    /// sees it at once; that it outlives a crash of the database is certain after [`Self::flush`], or with any commit.
     pub fn enqueue<'a>(&'a self, run: &'a QueuedRun, fingerprint: &'a str) -> Answer<'a, Claim> {
         let (key, fingerprint) = (run.claim.as_str(), Some(fingerprint));
         let (run_id, queued) = (&run.run_id, Some(run));
@@ -65,6 +75,11 @@ impl Store {
         Box::pin(
             async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await },
         )
+    }
+
+    /// Waits until everything that was accepted before is on the disk.
+    pub fn flush(&self) -> Answer<'_, ()> {
+        Box::pin(async move { self.inner().pool.session().await?.flush().await })
     }
 
     /// An accepted run that has not ended.
@@ -91,6 +106,45 @@ impl Store {
         })
     }
 
+    /// How many accepted runs of a caller have not ended, on all nodes together.
+    pub fn queued_by<'a>(&'a self, who: &'a str) -> Answer<'a, u64> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let queue = own(session.dialect(), "queue");
+            let mut sql = session.sql("SELECT ");
+            sql.result("count(*)").push(&format!(" FROM {queue} WHERE who = ")).text_param(who);
+            let rows = session.read(sql).await?;
+            Ok(rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default().unsigned_abs())
+        })
+    }
+
+    /// The turn of a conversation that is to be carried out now: the one that was accepted first.
+    pub fn next_turn<'a>(&'a self, conversation: &'a str) -> Answer<'a, Option<QueuedRun>> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let queue = own(session.dialect(), "queue");
+            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} WHERE conversation = "));
+            // Clocks of nodes differ; the database counts rows as they come.
+            let place = if session.dialect() == Dialect::Postgres { "place" } else { "rowid" };
+            sql.text_param(conversation).push(&format!(" ORDER BY {place} LIMIT 1"));
+            Ok(session.read(sql).await?.first().map(|row| read(row)))
+        })
+    }
+
+    /// Removes files that came with runs which were never accepted, or have ended, so many milliseconds ago.
+    pub fn forget_uploads(&self, older_than_ms: u64) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let [queue, files] = ["queue", "files"].map(|table| own(session.dialect(), table));
+            let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
+            let mut sql =
+                session.sql(&format!("DELETE FROM {files} WHERE owner LIKE '{UPLOADS}%' AND made_ms <= "));
+            sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX));
+            sql.push(&format!(" AND NOT EXISTS (SELECT 1 FROM {queue} WHERE '{UPLOADS}' || run_id = owner)"));
+            session.write(sql).await.map(drop)
+        })
+    }
+
     /// Takes a run off that ends without a record. Its claim is given back.
     pub fn dequeue<'a>(&'a self, run: &'a RunId) -> Answer<'a, ()> {
         Box::pin(async move {
@@ -100,7 +154,7 @@ impl Store {
             let mut sql = session.sql(&format!("DELETE FROM {queue} WHERE run_id = "));
             sql.text_param(run.as_str());
             session.write(sql).await?;
-            // Nobody can send the run's own claim again, and a claim that is not finished is nobody's any more.
+            // The run's own claim cannot be sent again, and an unfinished claim belongs to no process any more.
             let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE run_id = "));
             sql.text_param(run.as_str()).push(" AND (finished = 0 OR claim = ");
             sql.text_param(&QueuedRun::own_claim(run)).push(")");
@@ -117,6 +171,7 @@ pub(crate) fn insert(sql: &mut Sql, run: &QueuedRun, now: u64) {
         sql.text_param(text).push(", ");
     }
     sql.text_param(&run.workspace).push(", ").text_param(&run.accepted_at).push(", ");
+    sql.bind(run.conversation.clone().map_or(Datum::Null, Datum::Text), "text").push(", ");
     sql.integer_param(i64::try_from(now).unwrap_or(i64::MAX));
 }
 
@@ -139,5 +194,6 @@ fn read(row: &[Datum]) -> QueuedRun {
         work: text(5),
         workspace: text(6),
         accepted_at: text(7),
+        conversation: row[8].as_text().map(str::to_owned),
     }
 }

@@ -1,6 +1,6 @@
 //! Kinds about a figure of the whole table: how many rows, how new, what sum, how far from its own history.
 
-use ordain_types::{ColumnType, Schema, Table};
+use ordain_types::{Asked, ColumnType, Schema, Table};
 use serde_json::{Map, Value};
 
 use super::emit::{Code, column};
@@ -31,6 +31,7 @@ pub(super) fn row_count(
     let (min, max) = (params.count("min")?, params.count("max")?);
     let same_as = params.optional_text("same_as")?;
     code.line("observed = len(rows)");
+    code.counted_line("observed = counted[\"rows\"]");
     let mut tests = Vec::new();
     let mut wanted = Vec::new();
     for (bound, operator, word) in [(min, ">=", "at least"), (max, "<=", "at most")] {
@@ -51,7 +52,10 @@ pub(super) fn row_count(
             "give at least one of them",
         ));
     }
-    code.line(format!("holds = {}", tests.join(" and ")));
+    if same_as.is_none() {
+        code.asks(Asked::Filled { column: None, distinct: false });
+    }
+    code.line_of_both(format!("holds = {}", tests.join(" and ")));
     code.step("count the rows");
     let wanted = wanted.join(" and ");
     let summary = format!("{{observed}} rows; {} expected", literal::spoken(&wanted));
@@ -192,8 +196,19 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.line(format!("values = {values}.dropna()"));
     let figure = FUNCTIONS.iter().find(|(known, _)| *known == function).map_or("", |(_, code)| *code);
     code.line(format!("observed = {figure}"));
+    if figure.contains("len(") || function == "distinct_count" {
+        let counted = [("values.nunique()", "distinct"), ("len(values)", "filled"), ("len(rows)", "rows")];
+        let figure = counted.iter().fold(figure.to_owned(), |figure, (usual, name)| {
+            figure.replace(usual, &format!("counted[\"{name}\"]"))
+        });
+        code.counted_line(format!("observed = {figure}"));
+        if !bounds.is_time() {
+            let distinct = function.starts_with("distinct");
+            code.asks(Asked::Filled { column: Some(name.clone()), distinct });
+        }
+    }
     // Nothing to compute from gives no figure, and no figure lies within no bounds.
-    code.line(format!(
+    code.line_of_both(format!(
         "holds = observed is not None and bool({})",
         bounds.within("observed").replace(") & (", ") and (")
     ));

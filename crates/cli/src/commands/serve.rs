@@ -200,7 +200,9 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
     }
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
-    let engine = Engine::new(store, traced, EngineSettings::of(workspace));
+    let settings =
+        EngineSettings { shares_files: options.cluster.is_shared(), ..EngineSettings::of(workspace) };
+    let engine = Engine::new(store, traced, settings);
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
     let stop = watch_signals(service.clone(), executor.pool())?;

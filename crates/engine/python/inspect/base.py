@@ -20,6 +20,7 @@ warnings.simplefilter("ignore")
 # What is told is bounded: a brief is read by a planner, not stored.
 COLUMNS_MAX = settings.get("columns_max", 120)  # noqa: F821 - given by the host
 TABLES_MAX = 40
+SETTINGS_MAX = 200
 MEMBERS_MAX = 60
 SAMPLES_MAX = 3
 VALUES_MAX = 20

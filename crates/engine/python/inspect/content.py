@@ -23,7 +23,7 @@ SIGNATURES = (
     (b"\xfd7zXZ", "xz"),
     (b"{\\rtf", "rtf"),
 )
-TEXTS = ("txt", "md", "log", "csv", "tsv", "json", "jsonl", "ndjson", "xml", "yaml", "yml", "toml", "html", "htm", "svg")
+TEXTS = ("txt", "md", "log", "csv", "tsv", "json", "jsonl", "ndjson", "xml", "yaml", "yml", "toml", "html", "htm", "svg", "eml", "mbox", "ics", "ini", "cfg")
 PICTURES = ("png", "jpg", "gif", "bmp", "tif", "webp")
 # The endings that a content may have; one that is not listed has its own name and no other.
 ENDINGS = {
@@ -38,7 +38,7 @@ ENDINGS = {
     "gz": ("gz", "tgz"),
     "text": TEXTS,
     # A table of TOML begins as a list of JSON does; its reader tells them apart.
-    "json": ("json", "geojson", "jsonl", "ndjson", "yaml", "yml", "toml", "txt", "md", "log"),
+    "json": ("json", "geojson", "ipynb", "ini", "cfg", "jsonl", "ndjson", "yaml", "yml", "toml", "txt", "md", "log"),
     "html": ("html", "htm", "xml", "txt", "md", "log"),
     "svg": ("svg", "xml", "html", "htm", "txt", "md", "log"),
     "xml": ("xml", "svg", "html", "htm", "txt", "md", "log"),

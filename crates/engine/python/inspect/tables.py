@@ -115,21 +115,36 @@ def json_facts(path):
         text = file.read()
     if not text.strip():
         raise Problem("it is empty")
+    repeated = []
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
     except (ValueError, RecursionError) as error:
         facts = jsonl_facts(path, is_asked=False)
         if facts:
             return facts | {"format": "jsonl", "note": "it holds one JSON value on each line"}
         raise Problem(f"it is not JSON: {short(error, 120)}")
-    return {"encoding": encoding} | tree_facts(value)
+    facts = {"encoding": encoding} | tree_facts(value)
+    for table in facts.get("tables", ())[:1] if repeated else ():
+        table["notes"] = [f"{short(repeated[0])!r} stands twice in an object; its last value counts", *table.get("notes", [])]
+    return facts
+
+
+def noted(pairs, repeated):
+    """An object from its names and values; a name that stands twice is noted."""
+    found = dict(pairs)
+    if len(found) < len(pairs) and not repeated:
+        names = [name for name, _ in pairs]
+        repeated.append(next(name for name in names if names.count(name) > 1))
+    return found
 
 
 def tree_facts(value):
     """What a tree of objects and lists holds: its shape, and the lists of objects in it as tables."""
     facts = {"shape": shape_of(value, 0)}
-    tables = []
-    find_tables(value, [], tables)
+    tables, settings = [], []
+    find_tables(value, [], tables, settings)
+    if settings:
+        facts["settings"] = settings[:SETTINGS_MAX]
     if tables:
         facts["tables"] = tables[:TABLES_MAX]
     elif isinstance(value, dict):
@@ -149,7 +164,8 @@ def shape_of(value, depth):
     return "null" if value is None else kind_of(value)
 
 
-def find_tables(value, path, tables):
+def find_tables(value, path, tables, settings):
+    """Puts the lists of objects among the tables, and where single values are among the settings."""
     if len(tables) >= TABLES_MAX or len(path) > 3:
         return
     if isinstance(value, list) and ordain_reading.is_records(value):
@@ -186,7 +202,10 @@ def find_tables(value, path, tables):
             tables.append(table | {"path": path, "by_column": True})
             return
         for name, item in list(value.items())[:200]:
-            find_tables(item, [*path, str(name)], tables)
+            parts = item if isinstance(item, list) else [item]
+            if isinstance(name, str) and not any(isinstance(part, (dict, list)) for part in parts):
+                settings.append({"path": [*path, name], "type": "list" if isinstance(item, list) else kind_of(item)})
+            find_tables(item, [*path, str(name)], tables, settings)
 
 
 def with_inner_tables(table, records):
@@ -289,6 +308,24 @@ def toml_facts(path):
             return tree_facts(tomllib.load(file))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise Problem(f"it is not TOML: {short(error, 160)}")
+
+
+def ini_facts(path):
+    """Sections with settings; a file without sections is told as text."""
+    import configparser
+
+    try:
+        return tree_facts(ordain_reading.tree_of(path, "ini", []))
+    except (configparser.Error, UnicodeDecodeError):
+        return {}
+
+
+def message_facts(path, kind):
+    """Messages or events as a table."""
+    if os.path.getsize(path) > TREE_BYTES_MAX:
+        raise too_large(TREE_BYTES_MAX, "mail or a calendar")
+    name, records = ordain_reading.MESSAGE_KINDS[kind], ordain_reading.message_records(path, kind)
+    return {"tables": [records_facts(name, records)]} if records else {"note": f"no {name} were found in it"}
 
 
 def entities():

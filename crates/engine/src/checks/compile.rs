@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::by_sql::ByDatabase;
 use super::readings;
 use super::results::Results;
 use super::tables::{TableFacts, TableState, Tables};
@@ -39,6 +40,8 @@ pub(super) struct Ready {
     pub(super) tables: BTreeSet<String>,
     /// What it uses.
     pub(super) effects: Effects,
+    /// The database that judges the rule in this run in place of the code.
+    pub(super) by_database: Option<ByDatabase>,
 }
 
 /// Whether a check can run.
@@ -184,6 +187,7 @@ impl Checks {
             notes: inputs.notes(&plan.components),
             tables: looked_at(check, &verdict),
             effects: verdict.effects,
+            by_database: None,
         }))
     }
 
@@ -268,6 +272,7 @@ impl Checks {
             notes: Vec::new(),
             tables: used_tables,
             effects: verdict.effects,
+            by_database: None,
         }))
     }
 }
@@ -337,7 +342,7 @@ fn named_tables(code: &str) -> Schema {
 }
 
 /// The tables that a check names anywhere in its record.
-fn tables_of(check: &Check) -> BTreeSet<String> {
+pub(super) fn tables_of(check: &Check) -> BTreeSet<String> {
     let mut tables: BTreeSet<String> = check.target_table.iter().cloned().collect();
     for name in ["references", "reference", "left", "right", "same_as"] {
         let Some(value) = check.params.get(name) else { continue };

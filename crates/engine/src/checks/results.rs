@@ -9,6 +9,7 @@ use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grad
 use ordain_store::Store;
 use serde_json::{Value, json};
 
+use super::by_sql::ByDatabase;
 use super::cells::CheckFindings;
 use super::compile::{Kept, Readiness, Ready, declared};
 use super::sources::hash_text;
@@ -220,8 +221,10 @@ fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
     result.code_from = Some(ready.code_from);
     result.recompiled.clone_from(&ready.recompiled);
     result.notes.clone_from(&ready.notes);
-    result.code_hash = Some(hash_text(&ready.plan.code));
-    result.code = Some(ready.plan.code.clone());
+    let code = ready.by_database.as_ref().map_or(&ready.plan.code, |by| &by.text);
+    result.code_hash = Some(hash_text(code));
+    result.code = Some(code.clone());
+    result.notes.extend(ready.by_database.as_ref().map(ByDatabase::note));
     let plan = declared(&ready.plan);
     result.understood = check.understood(&plan);
     result.notes.extend(values::notes(check, &plan, tables));

@@ -18,13 +18,13 @@ use super::error::ChecksError;
 use super::read::write_file;
 
 /// Reports that are kept whole.
-const REPORTS_MAX: usize = 50;
+pub(super) const REPORTS_MAX: usize = 50;
 /// The file with every result, one a line.
 pub(super) const HISTORY: &str = "history.jsonl";
 /// The file with what each check last saw.
-const LAST: &str = "last.json";
+pub(super) const LAST: &str = "last.json";
 /// The file with the runs whose figures were accepted.
-const ACCEPTED: &str = "accepted.json";
+pub(super) const ACCEPTED: &str = "accepted.json";
 /// A history longer than this is cut to its newer half.
 const HISTORY_BYTES_MAX: u64 = 64 << 20;
 
@@ -135,8 +135,8 @@ impl State {
     }
 
     /// Keeps what checks last saw, adds a run's results to the history, and keeps its report. A check that `state:changed`
-    /// left out was not judged: its last result stays the newest one.
-    pub(super) fn remember(&self, report: &RunReport) -> Result<(), ChecksError> {
+    /// left out was not judged: its last result stays the newest one. Gives the lines of the history.
+    pub(super) fn remember(&self, report: &RunReport) -> Result<String, ChecksError> {
         let failed = || ChecksError::state("keep the history of checks");
         let bytes = serde_json::to_vec(&self.last).map_err(io::Error::from).map_err(failed())?;
         write_file(&self.folder.join(LAST), &bytes).map_err(failed())?;
@@ -160,15 +160,21 @@ impl State {
             text.push_str(&serde_json::to_string(&past).map_err(io::Error::from).map_err(failed())?);
             text.push('\n');
         }
-        let path = self.folder.join(HISTORY);
-        if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > HISTORY_BYTES_MAX) {
-            halve(&path).map_err(failed())?;
-        }
-        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&path).map_err(failed())?;
-        file.write_all(text.as_bytes()).map_err(failed())?;
+        self.add_to_history(text.as_bytes()).map_err(failed())?;
         let bytes = serde_json::to_vec(report).map_err(io::Error::from).map_err(failed())?;
         write_file(&self.reports().join(format!("{}.json", report.run_id)), &bytes).map_err(failed())?;
-        self.forget_old().map_err(failed())
+        self.forget_old().map_err(failed())?;
+        Ok(text)
+    }
+
+    /// Adds lines to the history.
+    pub(super) fn add_to_history(&self, lines: &[u8]) -> io::Result<()> {
+        let path = self.folder.join(HISTORY);
+        if fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > HISTORY_BYTES_MAX) {
+            halve(&path)?;
+        }
+        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(&path)?;
+        file.write_all(lines)
     }
 
     /// The ids of runs whose reports are kept, oldest first.
@@ -197,7 +203,7 @@ impl State {
         self.folder.join("runs")
     }
 
-    fn forget_old(&self) -> io::Result<()> {
+    pub(super) fn forget_old(&self) -> io::Result<()> {
         let runs = self.runs();
         for run in &runs[..runs.len().saturating_sub(REPORTS_MAX)] {
             fs_err::remove_file(self.reports().join(format!("{run}.json")))?;

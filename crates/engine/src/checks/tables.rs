@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::by_sql::Stored;
 use super::convert::{self, Converted, ConvertedTable};
 use super::error::ChecksError;
 use super::sources::{self, DataFile, Hashes};
@@ -193,6 +194,8 @@ pub(super) struct Tables {
     pub(super) judged_by: Arc<JudgedBy>,
     /// What the numbers of their columns count.
     pub(super) units: Components,
+    /// Large tables of the store.
+    pub(super) stored: BTreeMap<String, Stored>,
 }
 
 impl Tables {
@@ -243,6 +246,23 @@ impl Checks {
         Box::pin(async move { Ok(self.tables(None, &BTreeSet::new(), 2).await?.states) })
     }
 
+    /// The files in `data` of which nothing is a table.
+    pub fn files_without_tables(&self, states: &BTreeMap<String, TableState>) -> Vec<String> {
+        let entries =
+            fs_err::read_dir(self.workspace.root.join(sources::FOLDER)).into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.path().is_file());
+        let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let is_table = |name: &str| {
+            let mut stems = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+            stems.any(|stem| {
+                states.keys().any(|known| known == stem || known.starts_with(&format!("{stem}.")))
+            })
+        };
+        let mut left: Vec<String> = names.filter(|name| !name.starts_with('.') && !is_table(name)).collect();
+        left.sort();
+        left
+    }
+
     /// The sections of `[data]` that name neither a data file nor a seed: files may come later, or be given to questions.
     pub fn unused_declarations(&self) -> Result<Vec<String>, ChecksError> {
         let catalog = &self.workspace.catalog;
@@ -264,13 +284,24 @@ impl Checks {
         called: &BTreeSet<String>,
         jobs: usize,
     ) -> Result<Tables, ChecksError> {
+        self.tables_beside(wanted, called, BTreeMap::new(), jobs).await
+    }
+
+    /// The same beside large tables of the store, whose rows stay there unless a check needs them as a frame.
+    pub(super) async fn tables_beside(
+        &self,
+        wanted: Option<&BTreeSet<String>>,
+        called: &BTreeSet<String>,
+        stored: BTreeMap<String, Stored>,
+        jobs: usize,
+    ) -> Result<Tables, ChecksError> {
         let folder = self.cache_folder();
         fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
         let judged_by = JudgedBy { policy: Policy::for_contract(Contract::Check), schema: Schema::default() };
-        let mut tables =
-            Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units: Components::new() };
+        let units = Components::new();
+        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units, stored };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
@@ -296,12 +327,17 @@ impl Checks {
             if !is_wanted(&table.name) && !called.contains(&table.name) {
                 continue;
             }
+            if let Some(large) = tables.stored.get(&table.name).filter(|large| !large.is_framed) {
+                let facts = stored_facts(table, large.rows, self.engine.store.new_run_id()?.to_string());
+                tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
+                continue;
+            }
             let path = exports.path().join(format!("{}.jsonl", found.len()));
             let exported = sources::export(&self.engine.store, table, &path).await?;
             if is_wanted(&table.name) {
                 found.push((exported.hash, exported.file));
             } else {
-                let facts = called_facts(table, exported);
+                let facts = stored_facts(table, exported.rows, exported.hash);
                 tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
             }
         }
@@ -386,8 +422,9 @@ impl Tables {
     }
 }
 
-/// What is known of a table of the store that nobody wants as a frame.
-fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
+/// What is known of a table of the store that nobody wants as a frame. Of rows that nobody looked at the fingerprint is another
+/// one in every run.
+fn stored_facts(table: &Table, rows: u64, fingerprint: String) -> TableFacts {
     let columns = table.columns.iter().filter(|column| !column.hidden);
     let facts = columns.clone().map(|column| ColumnFacts {
         name: column.name.clone(),
@@ -400,9 +437,9 @@ fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
         reading: Value::Null,
     });
     TableFacts {
-        source: exported.file.shown,
-        rows: exported.rows,
-        fingerprint: exported.hash,
+        source: sources::shown(table),
+        rows,
+        fingerprint,
         notes: Vec::new(),
         path: None,
         columns: facts.collect(),

@@ -86,7 +86,7 @@ pub struct CheckRun {
 
 impl CheckTask {
     /// What an idempotency key stands for.
-    pub(crate) fn fingerprint(&self) -> String {
+    pub fn fingerprint(&self) -> String {
         let CheckOptions { selection, if_changed, frozen, force, .. } = &self.options;
         hash(&format!("check\0{}\0{selection:?}\0{if_changed}{frozen}{force}", self.request))
     }

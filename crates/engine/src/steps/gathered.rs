@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ordain_cell::{Execution, InputFile};
+use ordain_cell::InputFile;
 use ordain_store::{Pending, ReadDigest, StoreError, Transaction};
 use ordain_types::{Approval, Artifact, Call, CriterionRecord, ErrorClass, RunId, Trouble};
 use serde_json::{Map, Value};
@@ -98,20 +98,6 @@ impl Gathered {
             }
         }
         Ok(None)
-    }
-}
-
-impl Engine {
-    /// Keeps what a step left, besides what earlier steps did.
-    pub(crate) fn add_artifacts(&self, run: &RunId, execution: &Execution) -> Result<(), EngineError> {
-        let Some(folder) = self.folder(run).filter(|_| !execution.artifacts.is_empty()) else {
-            return Ok(());
-        };
-        fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
-        for artifact in &execution.artifacts {
-            artifact.save(&folder).map_err(EngineError::Artifacts)?;
-        }
-        Ok(())
     }
 }
 

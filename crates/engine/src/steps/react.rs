@@ -369,7 +369,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         {
             return Ok(Reacted::Trouble(trouble));
         }
-        self.trial.engine.add_artifacts(&self.trial.head.run_id, &execution)?;
+        self.trial.engine.add_artifacts(&self.trial.head.run_id, &execution).await?;
         let id = (self.records.len() + 1).to_string();
         self.gathered.take(&id, &mut ran);
         Ok(if is_answer { Reacted::Answered(Box::new(ran)) } else { Reacted::Printed(ran.printed) })

@@ -29,8 +29,8 @@ impl Engine {
                 return Err(StoreError::WrongState { run, state, operation }.into());
             }
             check(&record, &decision)?;
-            // One answer to one question: another one at the same time gets an error that the run goes on.
-            let key = format!("resume:{}:{}", record.run_id, record.plan.questions.len());
+            self.bring_artifacts(&record.run_id, &record.outcome.artifacts).await?;
+            let key = Self::resume_key(&record);
             let ask = Ask {
                 request: record.request.clone(),
                 strategy: record.strategy,
@@ -43,6 +43,12 @@ impl Engine {
             };
             self.ask_with(ask, progress).await
         })
+    }
+
+    /// The key under which a run goes on once: another answer to the same question, at the same time, gets an error that
+    /// the run goes on.
+    pub fn resume_key(record: &RunRecord) -> String {
+        format!("resume:{}:{}", record.run_id, record.plan.questions.len())
     }
 
     /// What was to become of the changes of a run when it was asked for.

@@ -79,7 +79,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             let files = self.gathered.files(self.run.engine, &self.run.head.run_id);
             let program = Program { accepted, policy: &self.policy, inputs, files, session: None };
             let one = self.run.run_in(&transaction, program).await?;
-            match self.took(one, &mut ran)? {
+            match self.took(one, &mut ran).await? {
                 Ok(result) => results.push(result),
                 Err(trouble) => return Ok(failed(trouble, ran.attempt)),
             }
@@ -123,7 +123,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
     }
 
     /// Takes what one execution gave into what the step came to; gives its result.
-    fn took(&self, one: Ran, ran: &mut StepRan) -> Result<Result<Value, Trouble>, EngineError> {
+    async fn took(&self, one: Ran, ran: &mut StepRan) -> Result<Result<Value, Trouble>, EngineError> {
         let Ran { mut execution, evidence, reads, acted, calls } = one;
         ran.evidence.extend(evidence);
         ran.reads = match (ran.reads.take(), reads) {
@@ -155,7 +155,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             let message = format!("a run may make at most {CALLS_MAX} calls of tools");
             return Ok(Err(outcome::broken("too-many-calls", message, "call for fewer items at once")));
         }
-        self.run.engine.add_artifacts(&self.run.head.run_id, &execution)?;
+        self.run.engine.add_artifacts(&self.run.head.run_id, &execution).await?;
         let result = execution.values.get(RESULT).cloned();
         if let Some(reason) = execution.notes.get(RESULT).and_then(Value::as_str) {
             let message = format!("`{RESULT}` is no plain value: {reason}");

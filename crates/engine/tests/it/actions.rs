@@ -1,51 +1,21 @@
 //! Actions: what a workspace's verbs do is the same in a cell of their own and in that of a plan of the reader's.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
-use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, Job, LocalExecutor, LocalOptions, Output};
+use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::{Ask, Engine, EngineSettings, Mode, open_store};
 use ordain_types::RunRecord;
 use ordain_workspace::{Workspace, init};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Notes the programs that it is given, after it has made calls of its own for the first one.
-struct Watched {
-    honest: LocalExecutor,
-    programs: Mutex<Vec<String>>,
-    calls: Vec<(&'static str, Value)>,
-    answers: Mutex<Vec<Result<Value, String>>>,
-}
-
-impl Executor for Watched {
-    fn run<'a>(
-        &'a self,
-        job: Job,
-        host: &'a mut dyn Host,
-        output: &'a mut dyn Output,
-    ) -> ExecutionFuture<'a> {
-        self.programs.lock().unwrap().push(job.name.clone());
-        Box::pin(async move {
-            for (name, arguments) in &self.calls {
-                let arguments = arguments.as_object().unwrap().clone();
-                let answer = host.call(HostCall { name: (*name).to_owned(), arguments }).await;
-                self.answers.lock().unwrap().push(answer.map_err(|error| error.kind));
-            }
-            self.honest.run(job, host, output).await
-        })
-    }
-
-    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        self.honest.end_session(name)
-    }
-}
+use crate::rogue::Rogue;
 
 struct Shop {
     _folder: TempDir,
     engine: Engine,
-    executor: Arc<Watched>,
+    executor: Arc<Rogue>,
 }
 
 impl Shop {
@@ -60,12 +30,7 @@ impl Shop {
         let workspace = Workspace::load(folder.path()).unwrap();
         let mut options = LocalOptions::new(DataDir::from_env().unwrap());
         options.idle_cells = 2;
-        let executor = Arc::new(Watched {
-            honest: LocalExecutor::new(options).unwrap(),
-            programs: Mutex::default(),
-            calls,
-            answers: Mutex::default(),
-        });
+        let executor = Rogue::new(Arc::new(LocalExecutor::new(options).unwrap()), calls);
         let store = open_store(&workspace).await.unwrap();
         let engine = Engine::new(store, executor.clone(), EngineSettings::of(&workspace));
         Self { _folder: folder, engine, executor }

@@ -230,7 +230,7 @@ async fn what_the_formatting_of_a_workbook_says_is_read() {
     let world = World::with("[]", &[]);
     write_by(FORMATTER, &world.root().join("data"));
     let (tables, notes) = seen(&world).await;
-    assert_eq!(tables["shops"], "3 region category, shop text, paid decimal EUR", "{tables:?}");
+    assert_eq!(tables["shops"], "3 region text, shop text, paid decimal EUR", "{tables:?}");
     assert_eq!(tables["mixed"], "2 shop text, paid text");
     for said in ["hidden sheets were left out (old)", "merged cells are read as", "several units (EUR, USD)"]
     {

@@ -1,43 +1,13 @@
 //! A verdict is enforced: whatever runs in the place of the judged code gets what the verdict says and no more.
 
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use ordain_cell::{ExecutionFuture, Executor, Host, HostCall, Job, LocalExecutor, Output};
 use ordain_engine::Engine;
 use ordain_types::RunState;
 use serde_json::{Value, json};
 
+use crate::rogue::Rogue;
 use crate::world::{World, on_both, world};
-
-/// An executor that makes calls of its own before it runs what it was given.
-struct Rogue {
-    honest: Arc<LocalExecutor>,
-    calls: Vec<(&'static str, Value)>,
-    answers: Arc<Mutex<Vec<Result<Value, String>>>>,
-}
-
-impl Executor for Rogue {
-    fn run<'a>(
-        &'a self,
-        job: Job,
-        host: &'a mut dyn Host,
-        output: &'a mut dyn Output,
-    ) -> ExecutionFuture<'a> {
-        Box::pin(async move {
-            for (name, arguments) in &self.calls {
-                let arguments = arguments.as_object().unwrap().clone();
-                let answer = host.call(HostCall { name: (*name).to_owned(), arguments }).await;
-                self.answers.lock().unwrap().push(answer.map_err(|error| error.kind));
-            }
-            self.honest.run(job, host, output).await
-        })
-    }
-
-    fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        self.honest.end_session(name)
-    }
-}
 
 /// What the store answers to an executor that makes these calls while it runs the code.
 async fn answers(
@@ -45,13 +15,12 @@ async fn answers(
     code: &str,
     calls: Vec<(&'static str, Value)>,
 ) -> (RunState, Vec<Result<Value, String>>) {
-    let answers = Arc::new(Mutex::new(Vec::new()));
-    let rogue = Rogue { honest: Arc::clone(&world.executor), calls, answers: Arc::clone(&answers) };
+    let rogue = Rogue::new(Arc::clone(&world.executor), calls);
     let settings = world.engine.settings().clone();
-    world.engine = Engine::new(world.engine.store().clone(), Arc::new(rogue), settings);
+    world.engine = Engine::new(world.engine.store().clone(), rogue.clone(), settings);
     let record = world.ask(code).await;
     assert!(record.state != RunState::Committed || !record.diff.is_empty());
-    let answers = answers.lock().unwrap().clone();
+    let answers = rogue.answers.lock().unwrap().clone();
     (record.state, answers)
 }
 

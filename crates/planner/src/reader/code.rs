@@ -247,7 +247,7 @@ impl Writer<'_> {
                 matches!(&select.filter, Cond::Cmp(path, super::form::Op::Eq, _) if path.column == label);
             if names_one && select.order.is_none() {
                 (0..table.columns.len())
-                    .filter(|at| table.columns[*at].refers.is_none())
+                    .filter(|at| table.columns[*at].refers.is_none() && table.columns[*at].cut.is_none())
                     .for_each(|at| add(own(at), &mut shown));
                 return shown;
             }
@@ -268,7 +268,7 @@ impl Writer<'_> {
             }
         } else {
             table.key.into_iter().for_each(|key| add(own(key), &mut shown));
-            for (at, column) in table.columns.iter().enumerate() {
+            for (at, column) in table.columns.iter().enumerate().filter(|(_, column)| column.cut.is_none()) {
                 match column.refers.and_then(|(other, to)| Some((other, to, self.index.tables[other].label?)))
                 {
                     Some((other, to, label)) => {
@@ -393,7 +393,12 @@ impl Writer<'_> {
             String::new()
         } else {
             let down = best.is_none_or(|(down, _)| down);
-            format!(" GROUP BY {} ORDER BY value{}", groups.join(", "), if down { " DESC" } else { "" })
+            let is_time = |path: &Path| self.index.tables[path.table].columns[path.column].cut.is_some();
+            let order = match best {
+                None if by.iter().all(is_time) => groups.join(", "),
+                _ => format!("value{}", if down { " DESC" } else { "" }),
+            };
+            format!(" GROUP BY {} ORDER BY {order}", groups.join(", "))
         };
         let sql = format!("SELECT {}{value} AS value {}{filter}{group}", list.concat(), query.from());
         let call = call(&sql, &query.used);

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
+use super::deeds::over;
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::index::{Sort, Subject, Verb, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
@@ -116,6 +117,8 @@ impl Parser<'_> {
         for (what, end, cost) in mentions {
             match what {
                 What::Word(..) if is_noun => {}
+                What::Value(table, column, _) | What::Word(table, column, _)
+                    if end <= self.fill(place) + 1 && !self.is_written_as_name(table, column, end) => {}
                 What::Value(table, column, value) => {
                     let lit = self.lit(value, place, end);
                     let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));
@@ -130,7 +133,10 @@ impl Parser<'_> {
                     found.extend(
                         self.reach(table, &make, column)
                             .into_iter()
-                            .filter(|(_, far)| *far == 0 || self.is_label(table, column))
+                            .filter(|(_, far)| {
+                                let is_name = self.tokens[end - 1].text.starts_with(char::is_uppercase);
+                                *far == 0 || self.is_label(table, column) && (*far == 1 || is_name)
+                            })
                             .map(|(c, far)| (c, end, cost + far * 2)),
                     );
                 }
@@ -160,6 +166,18 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Whether one word may be the name of a person: `Grace`, and not `the price` of Grace Price.
+    fn is_written_as_name(&self, table: usize, column: usize, end: usize) -> bool {
+        if !(self.index.tables[table].is_people && self.is_label(table, column)) {
+            return true;
+        }
+        let Some(before) = end.checked_sub(2) else { return true };
+        let is_announced =
+            self.index.at(self.tokens, before).iter().any(|(what, ..)| *what == What::Table(table));
+        let has_article = matches!(self.tokens[before].lower.as_str(), "a" | "an" | "the");
+        is_announced || self.tokens[end - 1].text.starts_with(char::is_uppercase) && !has_article
     }
 
     fn is_label(&self, table: usize, column: usize) -> bool {
@@ -487,6 +505,11 @@ impl Parser<'_> {
     /// `in stock`, `out of stock`.
     fn stocked(&self, place: usize) -> All<Cond> {
         let Some(column) = self.role("quantity") else { return Vec::new() };
+        // What the owner declares comes first.
+        let is_declared = |what: &What| matches!(what, What::Verb(which) if self.index.verbs[*which].is_condition && self.index.verbs[*which].table == self.focus);
+        if self.mentions(place).iter().any(|(what, ..)| is_declared(what)) {
+            return Vec::new();
+        }
         let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
         let have = self.one("have", place).unwrap_or(place);
         // What the owner declares counts, where the words are the same.
@@ -520,10 +543,16 @@ impl Parser<'_> {
             let mut conds: All<Cond> = Vec::new();
             for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
             {
+                let column = &self.index.tables[path.table].columns[path.column];
                 // Where every row has a number, `with a discount` means another one than 0, or nothing.
-                if !self.is_number(&path) || self.index.tables[path.table].columns[path.column].has_nulls {
-                    conds.push((Cond::Not(Box::new(Cond::Null(path))), end, cost));
+                if self.is_number(&path) && !column.has_nulls {
+                    continue;
                 }
+                // `without membership`, where the data says `none`.
+                let none = column.none.clone().map(|value| Lit { value, at: (0, 0) });
+                let none = none.map(|lit| Cond::Cmp(path.clone(), Op::Eq, Operand::Lit(lit)));
+                let none = Cond::any([vec![Cond::Null(path)], none.into_iter().collect()].concat());
+                conds.push((Cond::Not(Box::new(none)), end, cost));
             }
             conds.extend(self.value(start));
             conds.extend(self.bounded(start));
@@ -583,15 +612,30 @@ impl Parser<'_> {
                 };
                 // What comes after a verb without an object would be taken for a word about its subject.
                 found.extend(self.is_clause_end(end).then(|| (some(Vec::new()), end, cost + 1)));
-                let thing = self.one("thing", end).filter(|end| self.is_clause_end(*end));
+                let thing = self.one("something", end).filter(|end| self.is_clause_end(*end));
                 found.extend(thing.map(|end| (some(Vec::new()), end, cost)));
                 let other = self.about(*table);
                 for (object, end, more) in other.object(end) {
                     found.push((some(vec![object]), end, cost + more));
                 }
+                // `booked no musical`: no such booking, and not one of something else.
+                for start in self.exact("no", end) {
+                    for (object, end, more) in other.object(start) {
+                        found.push((Cond::Not(Box::new(some(vec![object]))), end, cost + more));
+                    }
+                }
             }
         }
         found
+    }
+
+    /// `did Frank book it`: the rows that the conversation was about.
+    fn pronoun_object(&self, place: usize) -> Option<(Cond, usize, u32)> {
+        let (end, rows) = (self.one("talk.it", place)?, self.context.as_ref()?);
+        let hops = self.hops(self.focus, rows.table);
+        let ([hops], None) = (hops.as_slice(), &rows.order) else { return None };
+        let [hop] = hops.as_slice() else { return None };
+        Some((over(*hop, &rows.filter), end, 0))
     }
 
     /// Whether nothing more is said here, or something else begins.
@@ -603,8 +647,17 @@ impl Parser<'_> {
 
     /// What a verb is done to, as a condition on the rows that the verb means.
     pub(crate) fn object(&self, place: usize) -> All<Cond> {
+        let written = place;
         let place = self.determiners(place);
+        if !self.exact("no", place).is_empty() {
+            return Vec::new();
+        }
         let mut found = self.conds(place);
+        // A title may begin with an article.
+        if written != place {
+            found.extend(self.conds(written));
+        }
+        found.extend(self.pronoun_object(place));
         // `borrowed the book Dune`: the noun of the table that the value is of.
         for (what, end, _) in self.mentions(place) {
             if let What::Table(table) = what

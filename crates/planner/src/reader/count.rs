@@ -199,10 +199,12 @@ impl Parser<'_> {
         let rest = Cond::all(rest);
         let asks_stock = rest != *filter;
         let pieces = match np.names.len() {
-            1 if !self.files => self.select(rest, Asked::Columns(vec![stock])),
-            _ => self.select(rest, sum(&stock)),
+            1 if !self.files => self.select(rest.clone(), Asked::Columns(vec![stock])),
+            _ => self.select(rest.clone(), sum(&stock)),
         };
-        if np.is_named() || total || !np.has_table() {
+        let conds = if let Cond::And(all) = &rest { all.as_slice() } else { std::slice::from_ref(&rest) };
+        let is_of_one = asks_stock && conds.iter().any(|cond| self.is_name(cond));
+        if np.is_named() || total || is_of_one || self.is_called_by(np) {
             vec![pieces]
         } else if let Some(others) = self.others(filter) {
             // `how many books are on loan`: titles, or copies?
@@ -212,6 +214,13 @@ impl Parser<'_> {
         } else {
             vec![rows()]
         }
+    }
+
+    /// Whether rows are called by a word of their names: `chains`, for the Deore Chain and others.
+    fn is_called_by(&self, np: &Np) -> bool {
+        let label = self.index.tables[self.focus].label;
+        let is_label = |cond: &Cond| matches!(cond, Cond::Word(path, _) if path.hops.is_empty() && Some(path.column) == label);
+        !np.has_table() && np.conds.iter().any(is_label)
     }
 
     /// The rows of another table that a filter speaks of, counted instead.

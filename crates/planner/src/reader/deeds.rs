@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
                     if ask != Ask::Any {
                         push(rows(Cond::always()), end, 0);
                     }
-                    self.one("thing", end).into_iter().for_each(|end| push(rows(Cond::always()), end, 0));
+                    self.one("something", end).into_iter().for_each(|end| push(rows(Cond::always()), end, 0));
                     for (object, end, less) in self.object(end) {
                         push(rows(object), end, less);
                     }
@@ -184,18 +184,7 @@ impl<'a> Parser<'a> {
 
     /// A condition on rows of the table in question, as one on the rows that refer to them.
     fn seen_from(&self, link: Link, cond: &Cond) -> Cond {
-        let hop = Hop { column: link.column, table: self.focus, to: link.to };
-        let path = |path: &Path| Path { hops: [vec![hop], path.hops.clone()].concat(), ..path.clone() };
-        cond.replaced(&mut |cond| match cond {
-            Cond::Cmp(of, op, Operand::Column(other)) => {
-                Some(Cond::Cmp(path(of), *op, Operand::Column(path(other))))
-            }
-            Cond::Cmp(of, op, operand) => Some(Cond::Cmp(path(of), *op, operand.clone())),
-            Cond::Days(of, from, until) => Some(Cond::Days(path(of), from.clone(), until.clone())),
-            Cond::Word(of, word) => Some(Cond::Word(path(of), word.clone())),
-            Cond::Null(of) => Some(Cond::Null(path(of))),
-            _ => None,
-        })
+        over(Hop { column: link.column, table: self.focus, to: link.to }, cond)
     }
 
     /// `the best selling style`, `most borrowed book`; `which style sold best`, `who bought the most`.
@@ -320,7 +309,7 @@ impl<'a> Parser<'a> {
                 continue;
             }
             let mut objects = self.object(end);
-            objects.extend(self.one("thing", end).map(|end| (Cond::always(), end, 0)));
+            objects.extend(self.one("something", end).map(|end| (Cond::always(), end, 0)));
             for (object, end, more) in objects {
                 let filter = Cond::all(vec![verb.means.clone(), object]);
                 found.push((self.select(filter, Asked::Values(doer.clone())), end, cost + more));
@@ -362,6 +351,21 @@ impl<'a> Parser<'a> {
         }
         found
     }
+}
+
+/// A condition on rows, as one on the rows that refer to them.
+pub(super) fn over(hop: Hop, cond: &Cond) -> Cond {
+    let path = |path: &Path| Path { hops: [vec![hop], path.hops.clone()].concat(), ..path.clone() };
+    cond.replaced(&mut |cond| match cond {
+        Cond::Cmp(of, op, Operand::Column(other)) => {
+            Some(Cond::Cmp(path(of), *op, Operand::Column(path(other))))
+        }
+        Cond::Cmp(of, op, operand) => Some(Cond::Cmp(path(of), *op, operand.clone())),
+        Cond::Days(of, from, until) => Some(Cond::Days(path(of), from.clone(), until.clone())),
+        Cond::Word(of, word) => Some(Cond::Word(path(of), word.clone())),
+        Cond::Null(of) => Some(Cond::Null(path(of))),
+        _ => None,
+    })
 }
 
 /// What a verb's rows come to in a column: a sum; of rows that count down, how large it is.

@@ -7,6 +7,7 @@ mod frames;
 mod gaps;
 mod grammar;
 mod pieces;
+mod settings;
 mod texts;
 
 use std::sync::Arc;
@@ -15,8 +16,8 @@ use ordain_types::ColumnType;
 use serde_json::Value;
 
 use super::form::{Asked, Form};
-use super::index::{Index, Sort, split_name};
-use super::lexicon::LEXICON;
+use super::index::{self, Index, Sort, split_name};
+use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
 use super::trace::Trace;
 use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
@@ -95,7 +96,10 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     readings.retain(|reading| reading.cost == least);
     readings.dedup_by(|one, other| one.code == other.code);
     match readings.as_slice() {
-        [] => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
+        [] => match texts::single(files, &brief.request, tokens) {
+            Some((title, code)) => draft(title, code, None),
+            None => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
+        },
         [one] if let Some(column) = listed_figure(&index, &one.form, tokens) => Reply::Question(format!(
             "I can read that in several ways: {}; or the sum of {column}. Say “list {column} …”, or “sum of {column} …”.",
             one.words
@@ -126,6 +130,13 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
             if column.sort == Sort::Day && found.column_type == ColumnType::Text {
                 column.sort = Sort::Text;
             }
+        }
+    }
+    for (place, source) in sources.iter().enumerate() {
+        let Some(words) = source.also.as_deref().map(split_name) else { continue };
+        index.add(&words, index::What::Table(place), 1);
+        if source.is_better {
+            index.tables[place].noun = words.iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
         }
     }
     index.add_file_words();

@@ -385,7 +385,7 @@ fn is_same_subject(one: &Guard, other: &Guard) -> bool {
 }
 
 /// The comparisons of a condition.
-fn parts<'a>(cond: &'a Cond, out: &mut Vec<&'a Cond>) {
+pub(super) fn parts<'a>(cond: &'a Cond, out: &mut Vec<&'a Cond>) {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().for_each(|one| parts(one, out)),
         Cond::Not(inner) | Cond::Some(_, inner) => parts(inner, out),
@@ -393,7 +393,7 @@ fn parts<'a>(cond: &'a Cond, out: &mut Vec<&'a Cond>) {
     }
 }
 
-fn path_of(cond: &Cond) -> Option<&Path> {
+pub(super) fn path_of(cond: &Cond) -> Option<&Path> {
     match cond {
         Cond::Cmp(path, ..) | Cond::Days(path, ..) | Cond::Word(path, _) | Cond::Null(path) => Some(path),
         _ => None,

@@ -79,6 +79,8 @@ pub(crate) struct Column {
     pub(crate) unit: Option<String>,
     /// Declared role.
     pub(crate) role: Option<String>,
+    /// The value that says that there is none: `none`.
+    pub(crate) none: Option<Value>,
     /// The column of days that it is cut from, and to what.
     pub(crate) cut: Option<(usize, Period)>,
     /// For a column whose text ends with the name of a row: the text before that name.
@@ -132,6 +134,9 @@ impl Index {
             index.add_table(place, table);
         }
         index.add_declared();
+        if brief.task == Task::Ask {
+            index.add_months();
+        }
         for place in 0..index.tables.len() {
             index.add_synonyms(place);
         }
@@ -178,17 +183,39 @@ impl Index {
         }
     }
 
+    /// The periods by which rows of a store are put together.
+    fn add_months(&mut self) {
+        for place in 0..self.tables.len() {
+            let columns = &self.tables[place].columns;
+            let days: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day).collect();
+            for day in days {
+                self.add_cuts(place, day, |period| matches!(period, Period::Year | Period::Month));
+            }
+        }
+    }
+
     fn add_periods(&mut self, place: usize, day: usize) {
-        let base: Vec<String> = split_name(&self.tables[place].columns[day].name)
-            .into_iter()
-            .filter(|word| !matches!(word.as_str(), "on" | "at" | "date" | "day" | "time"))
-            .collect();
+        let base = self.day_words(place, day);
         if let [verb] = base.as_slice() {
             for form in verb_forms(verb).into_iter().filter(|form| form.ends_with("ed")) {
                 self.add_exact(&[form], What::Column(place, day), 1);
             }
         }
-        for (period, word, adverb) in Period::ALL {
+        self.add_cuts(place, day, |_| true);
+    }
+
+    /// The words of a column of days without those that say only that it is one.
+    fn day_words(&self, place: usize, day: usize) -> Vec<String> {
+        split_name(&self.tables[place].columns[day].name)
+            .into_iter()
+            .filter(|word| !matches!(word.as_str(), "on" | "at" | "date" | "day" | "time"))
+            .collect()
+    }
+
+    /// Columns for the periods of a day.
+    fn add_cuts(&mut self, place: usize, day: usize, is_wanted: impl Fn(Period) -> bool) {
+        let base = self.day_words(place, day);
+        for (period, word, adverb) in Period::ALL.into_iter().filter(|(period, ..)| is_wanted(*period)) {
             if self.tables[place]
                 .columns
                 .iter()
@@ -232,6 +259,14 @@ impl Index {
             self.add(&[vec![noun.clone()], names[at].clone()].concat(), what.clone(), 0);
             for spoken in spoken_names(&names[at], column.flag.is_some()) {
                 self.add(&spoken, what.clone(), 0);
+            }
+            // `seats are left`, for `seats_left`.
+            if let [base @ .., last] = names[at].as_slice()
+                && !base.is_empty()
+                && (LEXICON.has("stock_yes", last) || LEXICON.has("taken", last))
+            {
+                let parted = [base.to_vec(), vec!["are".to_owned(), last.clone()]].concat();
+                self.add(&parted, what.clone(), 0);
             }
             let column_notes = notes.and_then(|notes| notes.columns.get(&column.name));
             for synonym in column_notes.map(|notes| notes.synonyms.as_slice()).unwrap_or_default() {
@@ -302,8 +337,8 @@ impl Index {
                     self.add_person(&words, what, u32::from(!is_name));
                 } else if !operator {
                     self.add(&words, what, u32::from(!is_name));
-                } else if !LEXICON.is_operator(token_word(&text)) {
-                    // `IT`, which is no pronoun in capitals.
+                } else if !LEXICON.is_operator(token_word(&text)) || is_number_name(&text) {
+                    // `IT`, which is no pronoun in capitals; `Six`, which is no number there.
                     self.add_exact(std::slice::from_ref(&text), what, u32::from(!is_name));
                 }
             }
@@ -315,6 +350,7 @@ impl Index {
                         && !own.contains(word)
                         && !LEXICON.is_operator(word)
                         && !LEXICON.has("small", word)
+                        && !LEXICON.has("time_words", &singular(word))
                 }) {
                     let stem = if is_person { word.clone() } else { singular(word) };
                     let forms = self.forms.entry((place, at, stem.clone())).or_default();
@@ -469,6 +505,13 @@ impl Index {
         Some(Cond::Cmp(path, Op::Eq, Operand::Lit(Lit { value, at: (0, 0) })))
     }
 
+    /// Whether a row is called by a word as it is written: `Six` may be the title of a play.
+    pub(crate) fn is_called(&self, list: &[super::token::Token], place: usize) -> bool {
+        let text = &list[place].text;
+        let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if name == text && self.tables[*table].label == Some(*column));
+        text.starts_with(char::is_uppercase) && self.at(list, place).iter().any(|(what, ..)| is_name(what))
+    }
+
     /// The one value of a column that is written like a text but for capitals.
     pub(crate) fn written(&self, table: usize, column: usize, text: &str) -> Option<Value> {
         let mut same = self.entries(text).filter_map(|entry| match &entry.what {
@@ -550,6 +593,7 @@ impl Column {
             refers: None,
             unit: None,
             role: None,
+            none: None,
             cut: None,
             before: None,
             within: None,
@@ -561,10 +605,11 @@ impl Column {
 fn keys(token: &super::token::Token) -> impl Iterator<Item = &String> {
     let is_name = token.word() == token.text;
     let lower = (token.stem != token.lower).then_some(&token.lower);
+    let is_written = is_name || matches!(token.kind, Kind::Number(_)) && is_number_name(&token.text);
     [
         Some(&token.stem).filter(|_| !is_name || token.lower == token.text),
         lower,
-        Some(&token.text).filter(|_| is_name),
+        Some(&token.text).filter(|_| is_written),
     ]
     .into_iter()
     .flatten()
@@ -637,6 +682,11 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
             }
         })
         .collect()
+}
+
+/// Whether a name is a word for a number, written as a name: `Six`.
+fn is_number_name(text: &str) -> bool {
+    text.starts_with(char::is_uppercase) && LEXICON.has("numbers", &text.to_lowercase())
 }
 
 /// The one word of a text, as the lexicon knows it.

@@ -37,6 +37,8 @@ impl Parser<'_> {
                 let mut atoms = self.atom(next).to_vec();
                 if let Some((_, last)) = conds.last() {
                     atoms.retain(|(cond, after, _)| !self.leans(last, joint, next, cond, *after));
+                    // `everything but Art` leaves Art out.
+                    atoms.retain(|(cond, ..)| joint != Joint::But || !self.is_name(cond));
                     atoms.extend(self.bounded_again(last, next));
                 }
                 for (cond, after, more) in atoms {
@@ -55,14 +57,18 @@ impl Parser<'_> {
         }
         let comma = self.sign(',', end).unwrap_or(end);
         if let Some(at) = self.one("and", comma) {
-            let is_but = self.tokens[self.fill(comma)].lower == "but";
-            next.push((at, if is_but { Joint::But } else { Joint::With }));
+            next.push((at, if self.is_but(comma) { Joint::But } else { Joint::With }));
         }
         if comma != end {
             next.push((comma, Joint::With));
         }
         next.extend(self.one("or", comma).map(|at| (at, Joint::Or)));
         next
+    }
+
+    /// Whether `but` comes next.
+    pub(super) fn is_but(&self, place: usize) -> bool {
+        self.tokens.get(self.fill(place)).is_some_and(|token| token.lower == "but")
     }
 
     /// `not from Hamburg or Gdansk`: further values of the column belong to the same `not`.

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Path, Select};
 use super::index::{Sort, What};
-use super::lexicon::LEXICON;
+use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
 use super::token::{Kind, Token, Unit, day_before};
@@ -192,9 +192,12 @@ impl Parser<'_> {
         let [name] = call.missing.as_slice() else { return None };
         let param = &action.params[name];
         let bare = Param { after: Vec::new(), ..param.clone() };
-        let start = self.opening();
-        let mut found = self.argument(name, param, start);
-        found.extend(self.argument(name, &bare, start));
+        let mut found: All<Argument> = Vec::new();
+        // A title may begin with an article.
+        for start in [0, self.opening()] {
+            found.extend(self.argument(name, param, start));
+            found.extend(self.argument(name, &bare, start));
+        }
         found.retain(|(_, end, _)| self.is_end(*end));
         let least = found.iter().map(|(.., cost)| *cost).min()?;
         found.retain(|(.., cost)| *cost == least);
@@ -347,18 +350,26 @@ impl Parser<'_> {
                 }
                 let param = &action.params[name];
                 let mut starts = vec![end];
+                let end_before = end;
                 if !item.is_empty() {
                     starts.extend(self.sign(':', end));
                     starts.extend(self.tokens.get(end).filter(|token| token.lower == "x").map(|_| end + 1));
                     starts.extend(self.one("of", end));
+                    starts.extend(self.after_counted(&item, param, end));
                 }
-                for start in starts {
+                // `the cheapest one`: no number, but the thing.
+                let is_best =
+                    |argument: &Argument| matches!(argument, Argument::Row(rows) if rows.order.is_some());
+                let is_thing = item.iter().any(|(_, argument)| is_best(argument))
+                    && self.tokens.get(end).is_some_and(|token| token.lower == "one");
+                for start in starts.into_iter().filter(|_| !is_thing) {
                     for (argument, end, more) in self.argument(name, param, start) {
                         // `the 2 cheapest`: two of one, or one of each?
                         let after_number =
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
-                        if after_number
-                            && matches!(&argument, Argument::Row(select) if select.order.is_some())
+                        let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
+                        if after_number && is_best(&argument)
+                            || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;
                         }
@@ -377,6 +388,24 @@ impl Parser<'_> {
         done
     }
 
+    /// `2 tickets for Hamlet`, `2 seats in Macbeth`: after a number, what it counts, and a little word.
+    fn after_counted(&self, item: &[(String, Argument)], param: &Param, place: usize) -> Option<usize> {
+        let [(name, Argument::Value(_))] = item else { return None };
+        let (token, table) = (self.tokens.get(place)?, self.table_of(param)?);
+        let is_table = |(what, ..): &(What, usize, u32)| *what == What::Table(table);
+        let is_counted =
+            token.stem == singular(name) || self.index.at(self.tokens, place).iter().any(is_table);
+        self.one("counted_of", place + 1).filter(|_| is_counted && token.kind == Kind::Word)
+    }
+
+    /// Whether a noun in the singular comes before a place: the 12 of `seat 12` is no number of seats.
+    fn ends_with_noun(&self, place: usize) -> bool {
+        let Some(before) = place.checked_sub(1) else { return false };
+        let token = &self.tokens[before];
+        let mut mentions = self.index.at(self.tokens, before).into_iter();
+        token.lower == token.stem && mentions.any(|(what, ..)| matches!(what, What::Table(_)))
+    }
+
     /// A value for one param.
     fn argument(&self, name: &str, param: &Param, place: usize) -> All<Argument> {
         let mut found: All<Argument> = Vec::new();
@@ -392,7 +421,13 @@ impl Parser<'_> {
                         || other.names_rows(np);
                     // `the chain of Nina` may be hers, or one like hers: other tables' rows do not say which is meant.
                     let says_by_others = np.conds.iter().any(Cond::asks_others);
-                    if np.number.is_none() && says_which && has_noun && !says_by_others {
+                    if np.number.is_none()
+                        && says_which
+                        && has_noun
+                        && !says_by_others
+                        && !np.is_named_by_others()
+                        && !other.is_open_which(np)
+                    {
                         // `2 aviators and a moon` are two items, before they are one that is unclear.
                         let cost = cost + if np.names.len() > 1 { 2 } else { 0 };
                         found.push((Argument::Row(Box::new(np.select(table, Asked::Rows))), *end, cost));
@@ -618,7 +653,7 @@ impl Parser<'_> {
     }
 
     /// Whether more than one is meant, and not how many.
-    fn says_several(&self) -> bool {
+    pub(crate) fn says_several(&self) -> bool {
         self.tokens.iter().any(|token| LEXICON.has("several", token.word()))
     }
 

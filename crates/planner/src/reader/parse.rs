@@ -209,7 +209,10 @@ impl<'a> Parser<'a> {
             .collect();
         let after = self.fill(place);
         if after != place {
+            // `The Price` is more than `Price` after an article.
+            let known = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
             let more = self.index.at(self.tokens, after).into_iter();
+            let more = more.filter(|(_, length, _)| after + length != known);
             found.extend(more.map(|(what, length, cost)| (what, after + length, cost)));
         }
         if self.strict {
@@ -230,7 +233,7 @@ impl<'a> Parser<'a> {
         if negative {
             place += 1;
         }
-        let token = self.tokens.get(place)?;
+        let token = self.tokens.get(place).filter(|_| !self.index.is_called(self.tokens, place))?;
         let mut number = match token.kind {
             Kind::Number(number) => number,
             Kind::Unclear(number) if amounts::is_fraction(self.index, token) => number,
@@ -352,7 +355,12 @@ impl<'a> Parser<'a> {
             return self.index.day(self.focus).or_else(year);
         }
         // What was sold is in no stock.
-        let is_stock = role != "quantity" || self.files || !self.index.tables[self.focus].append_only;
+        let is_record = |focus: usize| {
+            let mut verbs = self.index.verbs.iter();
+            self.index.tables[focus].append_only
+                || verbs.any(|verb| verb.table == focus && verb.action.is_some())
+        };
+        let is_stock = role != "quantity" || self.files || !is_record(self.focus);
         self.index.role(self.focus, role).filter(|_| is_stock)
     }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
+use super::guard;
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
@@ -55,6 +56,15 @@ impl Np {
     /// Whether the table's own noun was said.
     pub(crate) fn has_table(&self) -> bool {
         self.head == Head::Table
+    }
+
+    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
+    /// not the booking of it.
+    pub(crate) fn is_named_by_others(&self) -> bool {
+        let mut all = Vec::new();
+        self.conds.iter().for_each(|cond| guard::parts(cond, &mut all));
+        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
+        !self.has_table() && (self.conds.iter().any(Cond::asks_others) || !all.iter().all(is_own))
     }
 
     /// The rows as a form.
@@ -161,7 +171,17 @@ impl Parser<'_> {
         self.wants(Naming::Table, place);
         let mut found: All<Np> = Vec::new();
         let with = |head: Head| Np { head, ..np.clone() };
-        for (what, end, more) in self.mentions(place) {
+        let mentions = self.mentions(place);
+        let own: Vec<usize> = mentions
+            .iter()
+            .filter(|(what, ..)| *what == What::Table(self.focus))
+            .map(|(_, end, _)| *end)
+            .collect();
+        for (what, end, more) in mentions {
+            // All bookings, where the table is called so.
+            if matches!(what, What::Deeds(_)) && own.contains(&end) {
+                continue;
+            }
             // `sales`: the rows of the table that record one.
             let deeds = match what {
                 What::Deeds(which) if self.index.verbs[which].table == self.focus => {
@@ -215,8 +235,10 @@ impl Parser<'_> {
         found
     }
 
-    /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are.
+    /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are, or if they are rows
+    /// of another table.
     fn among(&self, np: &Np) -> Option<Np> {
+        self.context.as_ref().is_none_or(|rows| rows.table == self.focus).then_some(())?;
         let Some(rows) = self.list() else { return Some(np.clone()) };
         let conds = [np.conds.clone(), vec![rows.filter.clone()]].concat();
         rows.order.is_none().then(|| Np { conds, ..np.clone() })
@@ -229,6 +251,13 @@ impl Parser<'_> {
         let rows = self.several.as_ref().filter(is_own).unwrap_or(last);
         let is_list = rows.order.is_some() || !rows.filter.is_always();
         Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
+    }
+
+    /// Whether it is open which row is meant: `the last booking` of all, or of those that were shown; and the row that
+    /// was stored last.
+    pub(crate) fn is_open_which(&self, np: &Np) -> bool {
+        let is_stored = np.order.as_ref().is_some_and(|order| order.by.is_none());
+        is_stored || np.has_table() && np.order.is_some() && np.conds.is_empty() && self.list().is_some()
     }
 
     /// `the last one`, `the second`: a row by its place in the list that was shown.
@@ -247,10 +276,9 @@ impl Parser<'_> {
 
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
-        let Some(last) = self.context.as_ref().filter(|context| context.table == self.focus) else {
-            return Vec::new();
-        };
-        let several = self.several.as_ref().filter(|several| several.table == self.focus).unwrap_or(last);
+        let is_own = |rows: &&Select| rows.table == self.focus;
+        let Some(last) = self.context.as_ref().filter(is_own) else { return Vec::new() };
+        let several = self.several.as_ref().filter(is_own).unwrap_or(last);
         let known = |rows: &Select, order: Option<Order>| Np {
             conds: vec![rows.filter.clone()],
             order: order.or_else(|| rows.order.clone()),
@@ -295,7 +323,8 @@ impl Parser<'_> {
             if names.len() < 8 {
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
-                let joints = [comma, self.one("and", after), self.one("or", after)];
+                let and = self.one("and", after).filter(|_| !self.is_but(after));
+                let joints = [comma, and, self.one("or", after)];
                 for start in joints.into_iter().flatten() {
                     for (cond, end, more) in self.name(start) {
                         open.push(([names.clone(), vec![cond]].concat(), end, cost + more));
@@ -350,12 +379,16 @@ impl Parser<'_> {
         while at < all.len() && all.len() < 60 {
             let (np, end, cost) = all[at].clone();
             at += 1;
-            if let Some(start) = self.one("except", end) {
-                for (inner, after, more) in self
-                    .np(start)
-                    .iter()
-                    .filter(|(inner, ..)| inner.order.is_none() && !inner.conds.is_empty())
-                {
+            let but = self.one("and", end).filter(|_| self.is_but(end));
+            for (start, is_but) in self
+                .one("except", end)
+                .map(|start| (start, false))
+                .into_iter()
+                .chain(but.map(|start| (start, true)))
+            {
+                for (inner, after, more) in self.np(start).iter().filter(|(inner, ..)| {
+                    inner.order.is_none() && !inner.conds.is_empty() && (!is_but || inner.is_named())
+                }) {
                     let not = Cond::Not(Box::new(Cond::all(inner.conds.clone())));
                     all.push((
                         Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() },

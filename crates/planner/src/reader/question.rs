@@ -1,7 +1,9 @@
 //! Questions about rows of one table.
 
 use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
+use super::guard;
 use super::index::{Period, Sort, What, split_name};
+use super::lexicon::LEXICON;
 use super::metric;
 use super::parse::{All, Parser, prune};
 use super::phrase::{Head, Np};
@@ -25,7 +27,12 @@ impl Parser<'_> {
             found.extend(self.which_of(start));
             if self.files {
                 found.extend(self.file_figures(start));
+            } else {
+                let begins = ["what_is", "show", "which"].iter().flat_map(|class| self.lex(class, start));
+                found.extend(begins.chain([start]).flat_map(|begin| self.top(begin)));
+                found.extend(self.number_by(start));
             }
+            found.extend(self.top_rows(start));
         }
         let ends =
             found.into_iter().filter(|(select, end, _)| self.is_end(*end) && !self.is_torn(&select.filter));
@@ -51,7 +58,12 @@ impl Parser<'_> {
                 Cond::Not(inner) => matches!(inner.as_ref(), Cond::Some(known, _) if known == link),
                 _ => false,
             };
+            // No row has two names.
+            let names = inner.iter().filter(|one| is_plain(one)).filter_map(guard::path_of);
+            let names: Vec<&Path> = names.collect();
+            let is_twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
             all.iter().any(is_none)
+                || is_twice
                 || (inner.len() > 1 && is_said("and_another"))
                 || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
                 || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
@@ -84,7 +96,8 @@ impl Parser<'_> {
         for _ in 0..2 {
             for (end, total) in found.clone() {
                 if self.files {
-                    found.extend(self.one("file.tail", end).map(|end| (end, total)));
+                    let classes = ["file.tail", "file.all_tables"].into_iter();
+                    found.extend(classes.filter_map(|class| Some((self.one(class, end)?, total))));
                     let own =
                         self.one("in", end).map(|start| self.mentions(start)).unwrap_or_default().into_iter();
                     found.extend(
@@ -286,15 +299,18 @@ impl Parser<'_> {
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let single = |np: &Np, paths: Vec<Path>| np.select(self.focus, Asked::Columns(paths));
-        let fits =
-            |np: &Np| np.is_named() || np.order.is_some() || np.head == Head::Table && !np.conds.is_empty();
+        let fits = |np: &Np| {
+            // Of a file it is not known which column names its rows: `price of fig`.
+            let is_value = self.files && np.head == Head::Value;
+            np.is_named() || np.order.is_some() || (np.has_table() || is_value) && !np.conds.is_empty()
+        };
         let mut begins: Vec<(usize, &str)> = vec![(start, "")];
         for class in ["what_is", "which", "show", "when", "who"] {
             let before = self.one("in", start).map(|before| self.lex(class, before)).unwrap_or_default();
             begins.extend(self.lex(class, start).into_iter().chain(before).map(|end| (end, class)));
         }
         for (begin, class) in begins {
-            let begin = self.one("be", begin).unwrap_or(begin);
+            let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             // `who is enrolled in Yoga` does not ask for a number, and `when` asks for a day.
             let answers = |path: &Path| match class {
                 "who" => self.sort(path) == Sort::Text,
@@ -347,7 +363,22 @@ impl Parser<'_> {
                 }
             }
         }
+        // `where does Ivy House live`
+        for begin in self.lex("where", start) {
+            let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
+            let Some(place) = self.place() else { continue };
+            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
+                let select = single(np, vec![self.own(place)]);
+                found.extend(self.one("live", *end).map(|end| (select.clone(), end, *cost)));
+            }
+        }
         for begin in self.lex("how_much", start) {
+            // `how much credit does Grace Price have`
+            for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path))
+            {
+                let rows = self.of_rows(end).into_iter().filter(|(np, ..)| np.is_named());
+                found.extend(rows.map(|(np, end, more)| (single(&np, vec![path.clone()]), end, cost + more)));
+            }
             let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             let Some(price) = self.role("price") else { continue };
             for (np, end, cost) in self
@@ -368,6 +399,45 @@ impl Parser<'_> {
                     .extend(self.one("be", *end).filter(|_| is_told).map(|end| (select.clone(), end, *cost)));
                 if let Some(end) = self.one("cost", *end) {
                     found.extend(self.per_unit(price, end).map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The only column that says where something or somebody is.
+    fn place(&self) -> Option<usize> {
+        let columns = &self.index.tables[self.focus].columns;
+        let is_place = |at: &usize| {
+            let words = split_name(&columns[*at].name);
+            columns[*at].sort == Sort::Text && words.iter().any(|word| LEXICON.has("place_columns", word))
+        };
+        let mut places = (0..columns.len()).filter(is_place);
+        places.next().filter(|_| places.next().is_none())
+    }
+
+    /// `top 3 shows by price`: rows in the order of a column.
+    fn top_rows(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let begins = ["what_is", "show", "which"].iter().flat_map(|class| self.lex(class, start));
+        for begin in begins.chain([start]) {
+            for (class, down) in [("file.top", true), ("file.bottom", false)] {
+                let head = self.one(class, begin).and_then(|end| self.number(end));
+                let Some((count, end)) = head.and_then(|(_, lit, end)| Some((lit.value.as_u64()?, end)))
+                else {
+                    continue;
+                };
+                let rows = self.np(end);
+                for (np, end, cost) in
+                    rows.iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+                {
+                    let by = self.one("direct.by", *end).map(|by| self.columns(by)).unwrap_or_default();
+                    for (path, end, more) in by.into_iter().filter(|(path, ..)| self.is_number(path)) {
+                        let order = Some(Order { by: Some(path), down });
+                        let select =
+                            Select { order, limit: Some(count), ..np.select(self.focus, Asked::Rows) };
+                        found.push((select, end, cost + more));
+                    }
                 }
             }
         }
@@ -496,6 +566,12 @@ impl Parser<'_> {
                 found.push((Measure::Product(function, left, right), Vec::new(), end, 0));
             }
         }
+        // `total revenue`, where revenue is declared as a sum.
+        let total = self.function(place).filter(|(_, function)| *function == "sum").map(|(end, _)| end);
+        let totals = total.map(|end| self.mentions(end)).unwrap_or_default().into_iter();
+        let is_sum =
+            |measure: &Measure| matches!(measure, Measure::Of("sum", _) | Measure::Product("sum", ..));
+        found.extend(self.metrics(totals).filter(|(measure, ..)| is_sum(measure)));
         if self.files {
             let bare = self.columns(place).into_iter().filter(|(path, ..)| self.is_additive(path));
             found.extend(bare.map(|(path, end, cost)| (Measure::Of("sum", path), Vec::new(), end, cost + 1)));
@@ -503,14 +579,20 @@ impl Parser<'_> {
                 found.push((Measure::Product("sum", left, right), Vec::new(), end, 1));
             }
         }
-        for (what, end, cost) in self.mentions(place) {
-            if let What::Metric(which) = what
-                && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
-            {
-                found.push((measure, filter.into_iter().collect(), end, cost));
-            }
-        }
+        found.extend(self.metrics(self.mentions(place).into_iter()));
         found
+    }
+
+    /// The declared metrics among mentions.
+    fn metrics(
+        &self,
+        mentions: impl Iterator<Item = (What, usize, u32)>,
+    ) -> impl Iterator<Item = (Measure, Vec<Cond>, usize, u32)> {
+        mentions.filter_map(|(what, end, cost)| {
+            let What::Metric(which) = what else { return None };
+            let (measure, filter) = metric::measure(self.index, self.focus, which)?;
+            Some((measure, filter.into_iter().collect(), end, cost))
+        })
     }
 
     /// `which author has the most books`, `which room type has the highest average rate`.

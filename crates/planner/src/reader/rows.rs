@@ -18,7 +18,8 @@ impl Parser<'_> {
         let mut found = Vec::new();
         for table in 0..self.index.tables.len() {
             let parser = self.about(table);
-            for place in self.lex("direct.remove", start) {
+            // `remove all doubt` speaks of no row.
+            for place in self.lex("direct.remove", start).into_iter().filter(|_| !self.says_several()) {
                 for (np, end, cost) in parser.np(place).iter() {
                     let is_one = np.names.len() == 1 && np.conds.len() == 1;
                     if is_one && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
@@ -69,7 +70,7 @@ impl Parser<'_> {
         {
             found.push((label, lit, end, 0));
         }
-        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             let after = self.one("be", end).or_else(|| self.one("of", end)).or_else(|| self.one("to", end));
             let start = self.fill(after.unwrap_or(end));
             let Some(token) = self.tokens.get(start) else { continue };
@@ -177,9 +178,13 @@ impl Parser<'_> {
         let mut found = Vec::new();
         let fits = |np: &Np| {
             let is_open = !np.is_named() && matches!(np.conds.as_slice(), [Cond::Or(_)]);
-            !np.conds.is_empty() && np.number.is_none() && np.order.is_none() && !is_open
+            !np.conds.is_empty()
+                && np.number.is_none()
+                && np.order.is_none()
+                && !is_open
+                && !np.is_named_by_others()
         };
-        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
                 for (np, end, more) in self.np(start).iter().filter(|(np, ..)| fits(np)) {
                     let each = self.alternatives(np, start, *end).into_iter();
@@ -189,13 +194,17 @@ impl Parser<'_> {
         }
         for (np, end, cost) in self.np(place).iter().filter(|(np, ..)| fits(np) && np.conds.len() == 1) {
             let after = self.sign('\'', *end).unwrap_or(*end);
-            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| path.hops.is_empty())
-            {
+            for (path, end, more) in self.columns(after).into_iter().filter(|(path, ..)| self.is_kept(path)) {
                 let each = self.alternatives(np, place, end).into_iter();
                 found.extend(each.map(|np| (np, path.column, end, cost + more)));
             }
         }
         found
+    }
+
+    /// Whether a column is one of the row's own, and not worked out from another.
+    fn is_kept(&self, path: &Path) -> bool {
+        path.hops.is_empty() && self.index.tables[path.table].columns[path.column].cut.is_none()
     }
 
     /// `Sport or Moon` is one of them, and it is asked which; `Sport and Moon` are both.

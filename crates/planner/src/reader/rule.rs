@@ -6,6 +6,7 @@
 mod claim;
 mod days;
 mod figure;
+mod made;
 mod phrase;
 mod sentence;
 

@@ -79,6 +79,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
             unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
+            none: seen.values.as_ref().and_then(|values| values.iter().find(|value| is_none(value)).cloned()),
             cut: None,
             before: None,
             within: None,
@@ -105,6 +106,11 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         read_only: table.read_only,
         append_only: table.append_only,
     }
+}
+
+/// Whether a value says that there is none.
+fn is_none(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| LEXICON.has("none_values", &text.to_lowercase()))
 }
 
 /// The values for yes and no of a column that has no others.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use super::form::{Cond, Hop, Link, Lit, Measure, Operand, Path};
-use super::index::Index;
+use super::index::{Index, Period};
 
 /// A value that code takes from `params`, and where the request says it.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,6 +76,11 @@ impl<'a> Query<'a> {
         let column = &columns[path.column];
         let alias = self.alias(&path.hops);
         let text = column.within.and_then(|text| Some((text, columns[text].refers?)));
+        if let Some((day, period)) = column.cut {
+            // A day begins with its year and month, as a text and as a point in time.
+            let length = if period == Period::Year { 4 } else { 7 };
+            return format!("substr(CAST({alias}.{} AS TEXT), 1, {length})", ident(&columns[day].name));
+        }
         let Some((text, (table, to))) = text else { return format!("{alias}.{}", ident(&column.name)) };
         // The number that stands before the name in a text: its last digits, once the name is taken off.
         let hop = Hop { column: text, table, to };

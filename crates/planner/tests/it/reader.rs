@@ -1,6 +1,7 @@
 //! The reader's laws: every word is understood or the request is declined, and every plan passes the verifier.
 
 mod amounts;
+mod box_office;
 mod conditions;
 mod deeds;
 mod lists;

@@ -4,9 +4,10 @@ use std::future::{pending, ready};
 
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
+use ordain_store::QueuedRun;
 use ordain_types::{BoxFuture, RunId};
 
-use super::{Answer, Cluster, NodeMember, OfferError, Taken};
+use super::{Answer, Cluster, Lane, NodeMember, OfferError, Spent, Taken};
 
 /// A server that has no others: it carries out what it accepts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,15 +30,15 @@ impl Cluster for Alone {
         ""
     }
 
-    fn offer<'a>(&'a self, _run: &'a RunId) -> BoxFuture<'a, Result<(), OfferError>> {
+    fn offer<'a>(&'a self, _run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>> {
         Box::pin(ready(Ok(())))
     }
 
-    fn has<'a>(&'a self, _run: &'a RunId) -> Answer<'a, bool> {
+    fn has<'a>(&'a self, _run: &'a QueuedRun) -> Answer<'a, bool> {
         Box::pin(ready(Ok(false)))
     }
 
-    fn take(&self) -> Answer<'_, Option<Taken>> {
+    fn take(&self, _lane: Lane) -> Answer<'_, Option<Taken>> {
         Box::pin(pending())
     }
 
@@ -54,6 +55,14 @@ impl Cluster for Alone {
     }
 
     fn cancelled(&self) -> Answer<'_, BoxStream<'static, RunId>> {
+        Box::pin(ready(Ok(stream::pending().boxed())))
+    }
+
+    fn spent<'a>(&'a self, _spent: &'a [Spent]) -> BoxFuture<'a, ()> {
+        Box::pin(ready(()))
+    }
+
+    fn spent_elsewhere(&self) -> Answer<'_, BoxStream<'static, Spent>> {
         Box::pin(ready(Ok(stream::pending().boxed())))
     }
 

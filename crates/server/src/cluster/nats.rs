@@ -13,17 +13,19 @@ use std::time::Duration;
 use async_nats::jetstream::{self, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use futures_util::stream::BoxStream;
-use ordain_store::Secret;
+use ordain_store::{QueuedRun, Secret};
 use ordain_types::{BoxFuture, RunId};
 
 pub(crate) use members::SAID_EVERY;
 pub use members::{Announced, ExecutorMember, NodeMember};
 pub use status::ClusterStatus;
 
-use super::{Answer, Cluster, OfferError, Taken};
+use super::{Answer, Cluster, Lane, OfferError, Spent, Taken};
 
 /// How long connecting may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often a server is asked whether it is there; one that misses three is left for another.
+const PING_EVERY: Duration = Duration::from_secs(3);
 /// Servers from which on everything is kept three times.
 const REPLICATED_FROM: usize = 3;
 
@@ -109,7 +111,8 @@ impl Link {
         let servers = given.map(address).collect::<Result<Vec<_>, _>>()?;
         let shown = servers.iter().map(|server| format!("{}:{}", server.host(), server.port()));
         let shown = shown.collect::<Vec<_>>().join(", ");
-        let mut connect = ConnectOptions::new().name(name).connection_timeout(CONNECT_TIME_MAX);
+        let connect = ConnectOptions::new().name(name).connection_timeout(CONNECT_TIME_MAX);
+        let mut connect = connect.ping_interval(PING_EVERY);
         match servers.iter().find_map(|server| Some((server.username()?, server.password()))) {
             Some((user, Some(password))) => {
                 connect = connect.user_and_password(user.to_owned(), password.to_owned());
@@ -177,7 +180,8 @@ pub struct Nats {
     store: String,
     workspace: String,
     runs: stream::Stream,
-    work: consumer::Consumer<consumer::pull::Config>,
+    /// The queue's lanes, in the order of [`Lane::ALL`].
+    work: [consumer::Consumer<consumer::pull::Config>; 2],
     events: stream::Stream,
     nodes: kv::Store,
 }
@@ -191,10 +195,13 @@ impl Nats {
             .map_err(|error| ClusterError::Refused { action, message: error.to_string() })?;
         let node = ordain_types::hex(&random);
         let runs = link.stream(queue::config(store)).await?;
-        let work = runs
-            .get_or_create_consumer(&queue::consumer_name(workspace), queue::consumer(store, workspace))
-            .await
-            .map_err(refused("make the queue's consumer"))?;
+        let lane = async |lane| {
+            let (name, config) =
+                (queue::consumer_name(workspace, lane), queue::consumer(store, workspace, lane));
+            let made = runs.get_or_create_consumer(&name, config).await;
+            made.map_err(refused("make the queue's consumer"))
+        };
+        let work = [lane(Lane::Interactive).await?, lane(Lane::Background).await?];
         let events = link.stream(events::config(store)).await?;
         let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
         let (store, workspace) = (store.to_owned(), workspace.to_owned());
@@ -224,16 +231,16 @@ impl Cluster for Nats {
         &self.workspace
     }
 
-    fn offer<'a>(&'a self, run: &'a RunId) -> BoxFuture<'a, Result<(), OfferError>> {
+    fn offer<'a>(&'a self, run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>> {
         Box::pin(self.publish(run))
     }
 
-    fn has<'a>(&'a self, run: &'a RunId) -> Answer<'a, bool> {
+    fn has<'a>(&'a self, run: &'a QueuedRun) -> Answer<'a, bool> {
         Box::pin(self.is_published(run))
     }
 
-    fn take(&self) -> Answer<'_, Option<Taken>> {
-        Box::pin(self.pull())
+    fn take(&self, lane: Lane) -> Answer<'_, Option<Taken>> {
+        Box::pin(self.pull(lane))
     }
 
     fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, event: Vec<u8>) -> BoxFuture<'a, ()> {
@@ -250,6 +257,14 @@ impl Cluster for Nats {
 
     fn cancelled(&self) -> Answer<'_, BoxStream<'static, RunId>> {
         Box::pin(self.cancels())
+    }
+
+    fn spent<'a>(&'a self, spent: &'a [Spent]) -> BoxFuture<'a, ()> {
+        Box::pin(self.publish_spent(spent))
+    }
+
+    fn spent_elsewhere(&self) -> Answer<'_, BoxStream<'static, Spent>> {
+        Box::pin(self.spends())
     }
 
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()> {

@@ -59,19 +59,14 @@ pub(crate) async fn content_of(
     // Only a name that the record lists is ever looked for on disk.
     let artifact = record.outcome.artifacts.iter().find(|artifact| artifact.name == name);
     let artifact = artifact.ok_or_else(missing)?;
-    let path = service.engine().artifact(&record.run_id, &artifact.name).ok_or_else(missing)?;
-    let read = tokio::task::spawn_blocking(move || fs_err::read(path)).await;
-    let bytes = match read {
-        Ok(Ok(bytes)) => bytes,
-        Ok(Err(error)) => return Err(Problem::internal(error.to_string())),
-        Err(error) => return Err(Problem::internal(error.to_string())),
-    };
+    let engine = service.engine();
     // The record is held against the ledger, and the file against the record.
-    if !ordain_engine::Engine::is_as_left(artifact, &bytes) {
+    let Some(bytes) = engine.artifact_content(&record.run_id, artifact).await? else {
+        engine.artifact(&record.run_id, &artifact.name).ok_or_else(missing)?;
         let detail = "the file is not the one that the run left, so it is not given out";
         return Err(Problem::new(StatusCode::CONFLICT, "altered_artifact", detail)
             .hint("somebody changed it in `.ordain/artifacts`"));
-    }
+    };
     Ok((artifact.clone(), bytes))
 }
 

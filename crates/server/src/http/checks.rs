@@ -210,6 +210,7 @@ pub(crate) async fn look<T: Send + 'static>(
     read: impl FnOnce(&Checks) -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {
     let checks = served(service)?.clone();
+    checks.catch_up().await?;
     let looked = tokio::task::spawn_blocking(move || read(&checks)).await;
     looked.unwrap_or_else(|error| Err(Problem::internal(format!("reading checks failed: {error}"))))
 }

@@ -15,14 +15,16 @@ use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use ordain_engine::EngineError;
 use ordain_store::{Claim, QueuedRun, StoreError};
-use ordain_types::{RunId, RunRecord};
+use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 
 pub(crate) use work::Working;
 
+use super::caller::Caller;
 use super::live::{About, FarEnd, LiveRun};
-use super::order::Order;
-use super::problem::{DRAINING, Problem, QUEUE_FULL};
+use super::order::{Order, Written};
+use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
+use super::rate;
 use super::service::Service;
 use crate::cluster::OfferError;
 
@@ -33,41 +35,102 @@ const LISTED_MAX: u64 = 500;
 
 impl Service {
     /// Accepts an order for the cluster, and watches its run until it ends.
-    pub(super) async fn through_queue(&self, order: Order, run: &LiveRun) -> Result<RunRecord, Problem> {
-        let (store, cluster) = (self.engine().store(), &self.inner.options.cluster);
-        let fingerprint = order.fingerprint();
-        let Some(written) = order.written() else {
-            return Err(Problem::internal("an order that does not travel came into the queue"));
-        };
+    pub(super) async fn through_queue(
+        &self,
+        caller: &Caller,
+        order: Order,
+        run: &LiveRun,
+    ) -> Result<RunRecord, Problem> {
+        let (store, about) = (self.engine().store(), &run.about);
+        let fingerprint = order.fingerprint().await;
+        let files = self.keep_uploads(&about.run_id, order.files()).await?;
+        let written = Written::new(order, files);
         let queued = QueuedRun {
-            run_id: run.about.run_id.clone(),
-            claim: run.about.claim.clone().unwrap_or_default(),
-            kind: run.about.kind,
-            who: run.about.who.clone(),
-            request: run.about.request.clone(),
+            run_id: about.run_id.clone(),
+            claim: about.claim.clone().unwrap_or_default(),
+            kind: about.kind,
+            who: about.who.clone(),
+            request: about.request.clone(),
             work: serde_json::to_string(&written).map_err(|error| Problem::internal(error.to_string()))?,
-            workspace: cluster.workspace().to_owned(),
+            workspace: self.inner.options.cluster.workspace().to_owned(),
             accepted_at: run.started_at.clone(),
+            conversation: about.conversation.clone(),
         };
+        // Files of what is not accepted are forgotten after a while.
         match store.enqueue(&queued, &fingerprint).await? {
             Claim::Taken => {}
             Claim::Finished(record) => return Ok(*record),
             Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
             Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
         }
-        match cluster.offer(&queued.run_id).await {
-            Ok(()) => {}
+        if let Err(problem) = self.offer_accepted(caller, &queued).await {
+            store.dequeue(&queued.run_id).await?;
+            return Err(problem);
+        }
+        let mut ended = std::pin::pin!(self.follow(run));
+        loop {
+            tokio::select! {
+                ended = &mut ended => return ended,
+                () = run.certainty_wanted() => match store.flush().await {
+                    Ok(()) => run.make_certain(),
+                    Err(error) => self.inner.log.trouble(about.run_id.as_str(), &error.to_string()),
+                },
+            }
+        }
+    }
+
+    /// Puts an accepted run into the queue, unless its key has too many or an earlier turn of its conversation goes on:
+    /// then the node that ends that one does it.
+    async fn offer_accepted(&self, caller: &Caller, queued: &QueuedRun) -> Result<(), Problem> {
+        // Counted behind the row, so that two that come at once are never both the last that fits.
+        if let Some(most) = caller.cells(&self.inner.options)
+            && self.engine().store().queued_by(&queued.who).await? > most
+        {
+            return Err(rate::too_many_runs(most));
+        }
+        if !self.is_next_turn(queued).await? {
+            return Ok(());
+        }
+        match self.inner.options.cluster.offer(queued).await {
+            Ok(()) => Ok(()),
             Err(OfferError::Full) => {
-                store.dequeue(&queued.run_id).await?;
                 let detail = "more runs wait for a node than the queue takes";
-                return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, QUEUE_FULL, detail).after(1));
+                Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, QUEUE_FULL, detail).after(1))
             }
             // It is accepted, so a node offers it again once the servers answer.
             Err(OfferError::Other(error)) => {
                 self.inner.log.trouble(queued.run_id.as_str(), &error.to_string());
+                Ok(())
             }
         }
-        self.follow(run).await
+    }
+
+    /// Whether no earlier turn of a run's conversation is left.
+    async fn is_next_turn(&self, queued: &QueuedRun) -> Result<bool, StoreError> {
+        let Some(conversation) = &queued.conversation else { return Ok(true) };
+        let next = self.engine().store().next_turn(conversation).await?;
+        Ok(next.is_none_or(|next| next.run_id == queued.run_id))
+    }
+
+    /// Takes a run off the queue that has ended, unless its record did, and lets the next turn of its conversation begin.
+    async fn take_off(&self, about: &About, has_left: bool) -> Result<(), StoreError> {
+        let store = self.engine().store();
+        if !has_left {
+            store.dequeue(&about.run_id).await?;
+        }
+        if matches!(about.kind, RunKind::Code | RunKind::Exec) {
+            store.remove_files(&QueuedRun::uploads(&about.run_id)).await?;
+        }
+        let Some(conversation) = &about.conversation else { return Ok(()) };
+        let (cluster, next) = (&self.inner.options.cluster, store.next_turn(conversation).await?);
+        // A later turn that was cancelled leaves the earlier one where it is. What is not offered here, a node that looks
+        // through the queue offers.
+        if let Some(next) = next
+            && cluster.has(&next).await.is_ok_and(|is_there| !is_there)
+        {
+            let _ = cluster.offer(&next).await;
+        }
+        Ok(())
     }
 
     /// Waits for the end of a run that some node carries out.
@@ -77,14 +140,14 @@ impl Service {
             let end = tokio::select! {
                 end = run.far_end() => end,
                 () = tokio::time::sleep(LOOK_EVERY) => None,
-                () = run.should_stop() => {
+                () = run.should_leave() => {
                     let detail = "the server is stopping; another one carries the run out";
                     let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, DRAINING, detail).after(1);
                     let hint = format!("ask another server for /v1/runs/{run_id}, or send the request again under its key");
                     return Err(problem.of_run(run_id.as_str()).hint(hint));
                 }
             };
-            match self.looked_up(run_id, end).await {
+            match self.looked_up(&run.about, end).await {
                 Ok(Some(ended)) => return ended,
                 Ok(None) => {}
                 // The store is away for a moment; the run is safe in it.
@@ -99,28 +162,30 @@ impl Service {
     /// How a run ended; `None` if it goes on.
     async fn looked_up(
         &self,
-        run: &RunId,
+        about: &About,
         end: Option<FarEnd>,
     ) -> Result<Option<Result<RunRecord, Problem>>, StoreError> {
-        if let Some(record) = self.recorded(run).await? {
+        let (run, claim) = (&about.run_id, about.claim.as_deref().unwrap_or_default());
+        if let Some(record) = self.recorded(run, claim).await? {
             return Ok(Some(Ok(record)));
         }
         if self.engine().store().queued(run).await?.is_some() {
             return Ok(None);
         }
         // It may have ended between these two looks.
-        if let Some(record) = self.recorded(run).await? {
+        if let Some(record) = self.recorded(run, claim).await? {
             return Ok(Some(Ok(record)));
         }
         let problem = end.and_then(|end| end.problem).map(Problem::from);
-        Ok(Some(Err(
-            problem.unwrap_or_else(|| Problem::internal("a run has left the queue without a record"))
-        )))
+        Ok(Some(Err(problem.unwrap_or_else(|| lost(run)))))
     }
 
-    async fn recorded(&self, run: &RunId) -> Result<Option<RunRecord>, StoreError> {
-        match self.engine().store().run(run.as_str()).await {
-            Ok(record) => Ok(Some(record)),
+    /// The record of a run that has ended. One that waits for a person has one, and goes on under another key.
+    async fn recorded(&self, run: &RunId, claim: &str) -> Result<Option<RunRecord>, StoreError> {
+        let store = self.engine().store();
+        match store.run(run.as_str()).await {
+            Ok(record) if record.state != RunState::Waiting => Ok(Some(record)),
+            Ok(_) => store.claimed(claim).await,
             Err(StoreError::UnknownRun { .. }) => Ok(None),
             Err(error) => Err(error),
         }
@@ -132,8 +197,9 @@ impl Service {
             return;
         }
         self.inner.options.cluster.cancel(&run.about.run_id).await;
-        if let Err(error) = self.engine().store().dequeue(&run.about.run_id).await {
-            self.inner.log.trouble(run.about.run_id.as_str(), &error.to_string());
+        let about = &run.about;
+        if let Err(error) = self.take_off(about, false).await {
+            self.inner.log.trouble(about.run_id.as_str(), &error.to_string());
         }
     }
 
@@ -184,8 +250,17 @@ impl Service {
     }
 }
 
+/// A run of which nothing is left: the database crashed before the run was on its disk, so that it was not committed either.
+fn lost(run: &RunId) -> Problem {
+    let detail = "the database lost the run before it was carried out; nothing was changed";
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, RUN_LOST, detail).after(1);
+    problem.of_run(run.as_str()).hint("send the request again, under the same key if you like")
+}
+
 fn watched(queued: &QueuedRun) -> LiveRun {
-    LiveRun::new(about(queued, true), queued.accepted_at.clone())
+    let run = LiveRun::new(about(queued, true), queued.accepted_at.clone());
+    run.make_certain();
+    run
 }
 
 fn about(queued: &QueuedRun, is_queued: bool) -> About {
@@ -195,7 +270,7 @@ fn about(queued: &QueuedRun, is_queued: bool) -> About {
         request: queued.request.clone(),
         who: queued.who.clone(),
         claim: Some(queued.claim.clone()),
-        conversation: None,
+        conversation: queued.conversation.clone(),
         is_queued,
     }
 }

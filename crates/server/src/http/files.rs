@@ -229,12 +229,7 @@ impl Uploads {
     /// The files under their own names, each in a folder of its own.
     pub(crate) fn named(&self) -> Result<Vec<PathBuf>, Problem> {
         let place = |(name, path): &(String, PathBuf)| {
-            if name.is_empty()
-                || name.len() > 255
-                || name.contains(['/', '\\', '\0'])
-                || name == "."
-                || name == ".."
-            {
+            if !is_plain(name) {
                 return Err(Problem::unprocessable("bad_file", "/files", "a file needs a plain name"));
             }
             let folder = path.with_extension("folder");
@@ -262,6 +257,11 @@ impl Uploads {
         self.files.push((name, path));
         Ok(file)
     }
+}
+
+/// Whether a name can be the name of a file, and nothing else.
+pub(crate) fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.len() <= 255 && !name.contains(['/', '\\', '\0']) && name != "." && name != ".."
 }
 
 /// Reads a body and its files, from JSON or from the parts of a form.

@@ -21,7 +21,9 @@ use tokio::sync::{Notify, mpsc, watch};
 
 use super::caller::Caller;
 use super::order::Order;
-use super::problem::{DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING};
+use super::problem::{
+    CELLS_LIMIT, DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING,
+};
 use super::service::Service;
 use super::spans;
 use crate::trace::{self, TraceContext};
@@ -92,8 +94,12 @@ pub(crate) struct LiveRun {
     relay: Option<Relay>,
     /// How another node that carried it out says it ended.
     far_end: watch::Sender<Option<FarEnd>>,
+    /// Whether it is certain that the run will be carried out, whatever becomes of this process.
+    certain: watch::Sender<bool>,
+    certainty: Notify,
     cancel: Notify,
     stop: Notify,
+    leave: Notify,
     ended: watch::Sender<Option<Arc<Ended>>>,
 }
 
@@ -144,27 +150,53 @@ pub(crate) struct FarProblem {
 
 impl LiveRun {
     pub(crate) fn new(about: About, started_at: String) -> Self {
-        Self::relayed(about, started_at, 1, None)
+        let trace = trace::current().map(|above| RunPlace { parent: above.span_id, span: above.child() });
+        Self { trace, ..Self::relayed(about, started_at, 1, None) }
     }
 
     /// A run whose events begin at a place and go to others too.
     pub(crate) fn relayed(about: About, started_at: String, first: u64, relay: Option<Relay>) -> Self {
         Self {
-            about,
             started_at,
             began: Instant::now(),
             began_at: SystemTime::now(),
-            trace: trace::current().map(|above| RunPlace { parent: above.span_id, span: above.child() }),
+            // It stands where the node that accepted it says.
+            trace: trace::current().map(|span| RunPlace { parent: span.span_id, span }),
             stages: Mutex::default(),
             checks: Mutex::default(),
             events: Mutex::new(Events { list: Vec::new(), first, bytes: 0, is_full: false }),
             newest: watch::Sender::new(0),
             relay,
             far_end: watch::Sender::new(None),
+            certain: watch::Sender::new(!about.is_queued),
+            certainty: Notify::new(),
             cancel: Notify::new(),
             stop: Notify::new(),
+            leave: Notify::new(),
             ended: watch::Sender::new(None),
+            about,
         }
+    }
+
+    /// Waits until the run is certain to be carried out, if others may do so, or has ended.
+    pub(crate) async fn accepted(&self) {
+        let mut certain = self.certain.subscribe();
+        self.certainty.notify_one();
+        tokio::select! {
+            // The sender lives as long as the run does.
+            _ = certain.wait_for(|certain| *certain) => {}
+            _ = self.ended() => {}
+        }
+    }
+
+    /// Waits until somebody wants to know that the run is certain.
+    pub(crate) async fn certainty_wanted(&self) {
+        self.certainty.notified().await;
+    }
+
+    /// From now on it is certain.
+    pub(crate) fn make_certain(&self) {
+        self.certain.send_replace(true);
     }
 
     /// Adds an event. When the log is full only the end is still told.
@@ -302,8 +334,13 @@ impl LiveRun {
     }
 
     /// Asks for the end of this node's part in it: what goes on elsewhere goes on there.
-    pub(crate) fn stop(&self) {
-        self.stop.notify_one();
+    pub(crate) fn leave(&self) {
+        self.leave.notify_one();
+    }
+
+    /// Done when this node's part in it should end.
+    pub(crate) async fn should_leave(&self) {
+        self.leave.notified().await;
     }
 
     /// Done when the run should come to its end by itself, with what it has.
@@ -379,7 +416,7 @@ impl LiveRuns {
     /// Ends all of them. Those that may go on elsewhere do.
     pub(crate) fn cancel_all(&self) {
         for run in self.going_on() {
-            if run.about.is_queued { run.stop() } else { run.cancel() }
+            if run.about.is_queued { run.leave() } else { run.cancel() }
         }
     }
 
@@ -435,10 +472,12 @@ impl Service {
         tokio::spawn(async move {
             let work = async {
                 if task.about.is_queued {
-                    Box::pin(service.through_queue(order, &task)).await
-                } else {
-                    Box::pin(service.perform(&caller, order, &task)).await
+                    return Box::pin(service.through_queue(&caller, order, &task)).await;
                 }
+                let turn = service.inner.turns.take(task.about.conversation.as_deref()).await;
+                let ended = Box::pin(service.perform(&caller, order, &task)).await;
+                drop(turn);
+                ended
             };
             let ended = trace::scope_opt(place, Box::pin(service.carry_out(&task, work))).await;
             drop((cells, kept));
@@ -460,7 +499,11 @@ impl Service {
             ended = &mut work => Some(ended),
             () = run.cancel.notified(), if run.about.kind == RunKind::Check => {
                 // Checks have nothing to roll back, and what they found is worth keeping.
-                run.stop.notify_one();
+                if run.about.is_queued {
+                    self.inner.options.cluster.cancel(&run.about.run_id).await;
+                } else {
+                    run.stop.notify_one();
+                }
                 tokio::time::timeout(STOP_TIME_MAX, &mut work).await.ok()
             }
             () = run.cancel.notified() => None,
@@ -496,7 +539,7 @@ impl Service {
     async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
         let is_none = matches!(
             problem.code.as_str(),
-            STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG | QUEUE_FULL | DRAINING
+            STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG | QUEUE_FULL | CELLS_LIMIT | DRAINING
         );
         if !is_none {
             let error =
@@ -559,7 +602,11 @@ impl Service {
                 );
             }
         }
-        spans::tell(&self.inner.options.tracer, run, &ended);
+        let tracer = &self.inner.options.tracer;
+        if !run.about.is_queued {
+            spans::tell_parts(tracer, run, &ended);
+        }
+        spans::tell(tracer, run, &ended);
         run.ended.send_replace(Some(Arc::new(ended)));
         self.inner.live.retire(run);
     }

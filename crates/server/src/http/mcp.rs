@@ -95,7 +95,7 @@ pub async fn serve_stdio(service: Service, decides: bool) -> std::io::Result<()>
     let caller = Caller { id: LOCAL.to_owned(), key: None };
     let mcp = Mcp { service: service.clone(), caller, decides, pages: None };
     let sending = tokio::spawn(service.clone().keep_sending());
-    let running = rmcp::serve_server(mcp, rmcp::transport::stdio()).await;
+    let running = Box::pin(rmcp::serve_server(mcp, rmcp::transport::stdio())).await;
     let running = match running {
         Ok(running) => running,
         // A client that says nothing has nothing to be answered.

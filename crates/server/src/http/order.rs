@@ -3,14 +3,19 @@
 //! Every transport turns what it was sent into an [`Order`] and begins it ([`Service::begin`]). [`Service::perform`] is the
 //! only place where an order meets the engine, whether this node accepted it or took it from the queue.
 
+mod written;
+
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use ordain_cell::InputFile;
 use ordain_engine::checks::CheckTask;
-use ordain_engine::{Ask, CodeTask, Decision, Exec, Planner, ScheduledRun, Schedules};
+use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Planner, ScheduledRun, Schedules};
 use ordain_store::QueuedRun;
-use ordain_types::{RunId, RunKind, RunRecord};
-use ordain_workspace::ScheduledTask;
-use serde::{Deserialize, Serialize};
+use ordain_types::{RunKind, RunRecord};
+use ordain_workspace::Scheduled;
+
+pub(super) use written::Written;
 
 use super::caller::Caller;
 use super::checks::served;
@@ -32,41 +37,48 @@ pub(crate) enum Order {
     Check(Box<CheckTask>),
     /// A run that waits, and what a person decided on it.
     Resume { waiting: Box<RunRecord>, decision: Decision, planner: Planner },
-    /// Work that is due by the clock.
-    Scheduled { task: Box<ScheduledTask>, claim: String },
-}
-
-/// An order as the queue keeps it: without what every node has of its own, such as planners.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Written {
-    /// A request, who writes its plan, and the run that it goes on from.
-    Ask { ask: Box<Ask>, model: String, continues: Option<RunId> },
+    /// Work that is due by the clock, once for its key.
+    Scheduled { scheduled: Box<Scheduled>, claim: String },
 }
 
 impl Order {
-    /// Whether another node can carry it out: everything that belongs to it can be written down.
+    /// Whether another node can carry it out. The cell of a session is on this one.
     fn can_travel(&self) -> bool {
-        matches!(self, Self::Ask(_))
-    }
-
-    /// What an idempotency key stands for, where the order travels.
-    pub(super) fn fingerprint(&self) -> String {
         match self {
-            Self::Ask(ask) => ask.fingerprint(),
-            _ => String::new(),
+            Self::Code(task, _) => task.session.is_none(),
+            Self::Exec(exec) => exec.session.is_none(),
+            _ => true,
         }
     }
 
-    /// The order for the queue; `None` if it does not travel.
-    pub(super) fn written(self) -> Option<Written> {
-        let Self::Ask(ask) = self else { return None };
-        let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
-        Some(Written::Ask { model: ask.planner.name(), continues, ask })
+    /// What an idempotency key stands for.
+    pub(super) async fn fingerprint(&self) -> String {
+        match self {
+            Self::Ask(ask) => ask.fingerprint(),
+            Self::Code(task, _) => task.fingerprint().await,
+            Self::Exec(exec) => exec.fingerprint().await,
+            Self::Check(task) => task.fingerprint(),
+            Self::Resume { decision, .. } => format!("{decision:?}"),
+            Self::Scheduled { scheduled, .. } => scheduled.name.clone(),
+        }
+    }
+
+    /// The files that came with it, by the names that its code sees.
+    pub(super) fn files(&self) -> Vec<InputFile> {
+        let named = |path: &PathBuf| InputFile {
+            name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            path: path.clone(),
+        };
+        match self {
+            Self::Code(task, _) => task.files.iter().map(named).collect(),
+            Self::Exec(exec) => exec.files.clone(),
+            _ => Vec::new(),
+        }
     }
 
     /// What its run is about. The id is set here, so that it can be told before the run has ended.
     fn about(&self, service: &Service, caller: &Caller) -> Result<About, Problem> {
+        let is_queued = service.inner.options.cluster.is_shared() && self.can_travel();
         let (kind, request, claim, conversation) = match self {
             Self::Ask(ask) => {
                 (RunKind::Ask, ask.request.as_str(), ask.idempotency_key.clone(), ask.conversation.clone())
@@ -76,14 +88,19 @@ impl Order {
             }
             Self::Exec(exec) => (RunKind::Exec, exec.given.name.as_str(), exec.idempotency_key.clone(), None),
             Self::Check(task) => (RunKind::Check, task.request.as_str(), task.idempotency_key.clone(), None),
-            Self::Resume { waiting, .. } => (waiting.kind, waiting.request.as_str(), None, None),
-            Self::Scheduled { task, claim, .. } => (task.kind(), task.request(), Some(claim.clone()), None),
+            Self::Resume { waiting, .. } => {
+                // Alone, the engine takes the key when the run goes on.
+                let claim = is_queued.then(|| Engine::resume_key(waiting));
+                (waiting.kind, waiting.request.as_str(), claim, None)
+            }
+            Self::Scheduled { scheduled, claim } => {
+                (scheduled.task.kind(), scheduled.task.request(), Some(claim.clone()), None)
+            }
         };
         let run_id = match self {
             Self::Resume { waiting, .. } => waiting.run_id.clone(),
             _ => service.engine().store().new_run_id()?,
         };
-        let is_queued = service.inner.options.cluster.is_shared() && self.can_travel();
         let claim = claim.or_else(|| is_queued.then(|| QueuedRun::own_claim(&run_id)));
         let (request, who) = (request.to_owned(), caller.id.clone());
         Ok(About { run_id, kind, request, who, claim, conversation, is_queued })
@@ -94,9 +111,10 @@ impl Order {
         let (run_id, claim) = (Some(about.run_id.clone()), about.claim.clone());
         match &mut self {
             Self::Ask(ask) => (ask.run_id, ask.idempotency_key) = (run_id, claim),
-            Self::Code(task, _) => task.run_id = run_id,
-            Self::Exec(exec) => exec.run_id = run_id,
-            Self::Check(task) => task.run_id = run_id,
+            Self::Code(task, _) => (task.run_id, task.idempotency_key) = (run_id, claim),
+            Self::Exec(exec) => (exec.run_id, exec.idempotency_key) = (run_id, claim),
+            Self::Check(task) => (task.run_id, task.idempotency_key) = (run_id, claim),
+            // The engine knows their ids and keys by itself.
             Self::Resume { .. } | Self::Scheduled { .. } => {}
         }
         self
@@ -144,28 +162,17 @@ impl Service {
                 let run_id = waiting.run_id.as_str();
                 (engine.resume_run(run_id, decision, ask, &mut telling).await?, None)
             }
-            Order::Scheduled { task, claim } => {
+            Order::Scheduled { scheduled, claim } => {
                 let schedules = Schedules::new(served(self)?.clone(), self.inner.planner.clone());
                 let run_id = Some(run.about.run_id.clone());
                 let how = ScheduledRun { idempotency_key: Some(claim), run_id };
-                schedules.run(*task, how, &mut telling).await?
+                schedules.run(scheduled.task, how, &mut telling).await?
             }
         };
         if let Some(checked) = checked {
             self.inner.metrics.checks(&checked.report);
         }
         Ok(record)
-    }
-
-    /// An order as the queue kept it.
-    pub(super) async fn read_order(&self, written: Written) -> Result<Order, Problem> {
-        let Written::Ask { ask, model, continues } = written;
-        let continues = match continues {
-            Some(run) => Some(Box::new(self.engine().continued(run.as_str()).await?)),
-            None => None,
-        };
-        let planner = self.planner(Some(&model)).await?;
-        Ok(Order::Ask(Box::new(Ask { planner, continues, ..*ask })))
     }
 }
 

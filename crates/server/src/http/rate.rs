@@ -1,7 +1,8 @@
 //! How much a key may do: requests a minute, cells at once, tokens of models a day.
 //!
-//! The counts are this process's. Requests flow as through a bucket that fills evenly, so that a burst is fine and a
-//! stream is not; the fields that tell of it are those of the IETF draft on `RateLimit` headers.
+//! Nodes of a cluster tell each other every moment what keys have used, and count it as if it were used here; nobody waits
+//! for that. Requests flow as through a bucket that fills evenly, so that a burst is fine and a stream is not; the fields
+//! that tell of it are those of the IETF draft on `RateLimit` headers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,8 +11,9 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
 use super::caller::Caller;
-use super::problem::Problem;
+use super::problem::{CELLS_LIMIT, Problem};
 use super::service::HttpOptions;
+use crate::cluster::Spent;
 
 const DAY_S: u64 = 86_400;
 const MINUTE_S: u64 = 60;
@@ -20,14 +22,18 @@ const MINUTE_S: u64 = 60;
 type UsedByKey = Arc<Mutex<HashMap<String, Used>>>;
 
 /// What every key has used.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RateLimits {
     used: UsedByKey,
+    /// What was used here since other nodes were told; nothing where there are none.
+    untold: Option<Mutex<HashMap<String, Spent>>>,
 }
 
 #[derive(Debug)]
 struct Used {
-    /// Requests that may still come at this moment.
+    /// Requests a minute.
+    limit: u64,
+    /// Requests that may still come at this moment. Below zero where other nodes took some at the same moment.
     room: f64,
     at: Instant,
     cells: u64,
@@ -70,13 +76,48 @@ pub(crate) struct Cells {
 }
 
 impl RateLimits {
+    /// No key has used anything.
+    pub(crate) fn new(is_shared: bool) -> Self {
+        Self { used: UsedByKey::default(), untold: is_shared.then(Mutex::default) }
+    }
+
     /// Counts a request. Local callers have no limit.
     pub(crate) fn request(&self, caller: &Caller, options: &HttpOptions) -> Option<Shown> {
         let key = caller.key.as_ref()?;
         let limit = key.requests_per_minute.unwrap_or(options.requests_per_minute).max(1);
         let mut all = lock(&self.used);
         let used = all.entry(caller.id.clone()).or_insert_with(|| Used::new(limit));
-        Some(used.request(limit, Instant::now()))
+        let shown = used.request(limit, Instant::now());
+        drop(all);
+        if shown.wait_s.is_none() {
+            self.note(&caller.id, |spent| spent.requests += 1);
+        }
+        Some(shown)
+    }
+
+    /// Notes what other nodes are to be told.
+    fn note(&self, key: &str, add: impl FnOnce(&mut Spent)) {
+        let Some(untold) = &self.untold else { return };
+        let mut untold = lock(untold);
+        add(untold
+            .entry(key.to_owned())
+            .or_insert_with(|| Spent { key: key.to_owned(), ..Spent::default() }));
+    }
+
+    /// What was used here since this was asked last.
+    pub(crate) fn untold(&self) -> Vec<Spent> {
+        let taken = self.untold.as_ref().map(|untold| std::mem::take(&mut *lock(untold)));
+        taken.unwrap_or_default().into_values().collect()
+    }
+
+    /// Counts what a key used on another node.
+    pub(crate) fn spent_elsewhere(&self, spent: Spent, options: &HttpOptions) {
+        let mut all = lock(&self.used);
+        let used = all.entry(spent.key).or_insert_with(|| Used::new(options.requests_per_minute.max(1)));
+        used.take(spent.requests, Instant::now());
+        let day = today().0;
+        used.tokens = (day, used.tokens_of(day).saturating_add(spent.tokens));
+        used.stored = (day, used.stored_of(day).saturating_add(spent.stored));
     }
 
     /// Takes a place among the open requests of a key.
@@ -104,28 +145,28 @@ impl RateLimits {
     pub(crate) fn store(&self, id: &str, bytes: u64) {
         let day = today().0;
         if let Some(used) = lock(&self.used).get_mut(id) {
-            let before = if used.stored.0 == day { used.stored.1 } else { 0 };
-            used.stored = (day, before.saturating_add(bytes));
+            used.stored = (day, used.stored_of(day).saturating_add(bytes));
+            self.note(id, |spent| spent.stored += bytes);
         }
     }
 
     /// Takes a cell for a run.
     pub(crate) fn cell(&self, caller: &Caller, options: &HttpOptions) -> Result<Cells, Problem> {
-        let Some(key) = &caller.key else { return Ok(Cells { of: None }) };
-        let limit = key.cells.unwrap_or(options.cells).max(1);
+        let (Some(key), Some(limit)) = (&caller.key, caller.cells(options)) else {
+            return Ok(Cells { of: None });
+        };
         let tokens_max = key.tokens_per_day.unwrap_or(options.tokens_per_day);
         let mut all = lock(&self.used);
         let used = all.entry(caller.id.clone()).or_insert_with(|| Used::new(options.requests_per_minute));
         if used.cells >= limit {
-            let detail = format!("{limit} runs of this key go on, which is its limit");
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "cells_limit", detail).after(1));
+            return Err(too_many_runs(limit));
         }
         let (day, left_s) = today();
         if tokens_max > 0 && used.tokens_of(day) >= tokens_max {
             let detail = format!("this key has used its {tokens_max} tokens of today");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "tokens_limit", detail).after(left_s));
         }
-        if used.stored.0 == day && used.stored.1 >= options.stored_per_day {
+        if used.stored_of(day) >= options.stored_per_day {
             let most = ordain_types::format_bytes(options.stored_per_day);
             let detail = format!("the runs of this key have left {most} today, which is the limit");
             return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "stored_limit", detail).after(left_s));
@@ -144,6 +185,7 @@ impl RateLimits {
         if let Some(used) = lock(&self.used).get_mut(id) {
             let before = used.tokens_of(day);
             used.tokens = (day, before.saturating_add(tokens));
+            self.note(id, |spent| spent.tokens += tokens);
         }
     }
 }
@@ -151,7 +193,8 @@ impl RateLimits {
 impl Used {
     #[expect(clippy::cast_precision_loss, reason = "a limit is a small number")]
     fn new(limit: u64) -> Self {
-        Self { room: limit as f64, at: Instant::now(), cells: 0, tokens: (0, 0), stored: (0, 0), open: 0 }
+        let (room, at) = (limit as f64, Instant::now());
+        Self { limit, room, at, cells: 0, tokens: (0, 0), stored: (0, 0), open: 0 }
     }
 
     #[expect(
@@ -161,16 +204,31 @@ impl Used {
         reason = "a limit is a small number, and the room is never below zero"
     )]
     fn request(&mut self, limit: u64, now: Instant) -> Shown {
+        // The key's own limit is not known where it was only heard of.
+        self.room += limit as f64 - self.limit as f64;
+        self.limit = limit;
+        self.take(0, now);
         let each_s = limit as f64 / MINUTE_S as f64;
-        let passed = now.saturating_duration_since(self.at).as_secs_f64();
-        self.room = (self.room + passed * each_s).min(limit as f64);
-        self.at = now;
         if self.room < 1.0 {
             let wait = ((1.0 - self.room) / each_s).ceil().max(1.0);
             return Shown { limit, remaining: 0, wait_s: Some(wait as u64) };
         }
         self.room -= 1.0;
         Shown { limit, remaining: self.room as u64, wait_s: None }
+    }
+
+    /// Fills up to this moment, and takes requests that were made already: at most a minute's worth is owed.
+    #[expect(clippy::cast_precision_loss, reason = "a limit is a small number")]
+    fn take(&mut self, requests: u64, now: Instant) {
+        let most = self.limit as f64;
+        let passed = now.saturating_duration_since(self.at).as_secs_f64();
+        self.room = (self.room + passed * most / MINUTE_S as f64).min(most);
+        self.room = (self.room - requests as f64).max(-most);
+        self.at = now;
+    }
+
+    fn stored_of(&self, day: u64) -> u64 {
+        if self.stored.0 == day { self.stored.1 } else { 0 }
     }
 
     fn tokens_of(&self, day: u64) -> u64 {
@@ -207,6 +265,19 @@ impl Drop for Cells {
     }
 }
 
+/// The problem of a key whose runs are as many as it may have.
+pub(crate) fn too_many_runs(limit: u64) -> Problem {
+    let detail = format!("{limit} runs of this key go on, which is its limit");
+    Problem::new(StatusCode::TOO_MANY_REQUESTS, CELLS_LIMIT, detail).after(1)
+}
+
+impl Caller {
+    /// Runs that it may have at once; local callers have no limit.
+    pub(crate) fn cells(&self, options: &HttpOptions) -> Option<u64> {
+        self.key.as_ref().map(|key| key.cells.unwrap_or(options.cells).max(1))
+    }
+}
+
 /// The day, counted from 1970, and how many seconds of it are left.
 fn today() -> (u64, u64) {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -234,6 +305,25 @@ mod tests {
         assert_eq!(shown.wait_s, Some(1));
         assert_eq!(shown.refusal().unwrap().status, 429);
         assert_eq!(used.request(60, now + Duration::from_secs(2)).wait_s, None, "the bucket fills again");
+    }
+
+    #[test]
+    fn what_a_key_used_on_another_node_counts_here() {
+        let options = HttpOptions::new("shop", ([127, 0, 0, 1], 0).into(), ".".into());
+        let (one, other) = (RateLimits::new(true), RateLimits::new(true));
+        one.note("k", |spent| (spent.requests, spent.tokens) = (599, 10));
+        for spent in one.untold() {
+            other.spent_elsewhere(spent, &options);
+        }
+        assert_eq!(one.untold(), [], "it is told once");
+        let mut all = lock(&other.used);
+        let used = all.get_mut("k").unwrap();
+        let now = used.at;
+        assert_eq!(used.tokens_of(today().0), 10);
+        assert_eq!(used.request(600, now).remaining, 0);
+        assert!(used.request(600, now).wait_s.is_some());
+        // A key with a limit of its own has that one.
+        assert_eq!(used.request(700, now).remaining, 99);
     }
 
     #[test]

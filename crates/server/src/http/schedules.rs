@@ -66,8 +66,8 @@ impl Service {
             self.must_take_code()?;
         }
         let caller = Caller { id: Schedules::WHO.to_owned(), key: None };
-        let task = Box::new(due.scheduled.task.clone());
-        self.begin(&caller, Order::Scheduled { task, claim: due.idempotency_key() }, ())
+        let scheduled = Box::new(due.scheduled.clone());
+        self.begin(&caller, Order::Scheduled { scheduled, claim: due.idempotency_key() }, ())
     }
 }
 

@@ -22,6 +22,7 @@ use super::patience::Patient;
 use super::places::Places;
 use super::problem::Problem;
 use super::service::{HttpOptions, Service};
+use crate::cluster::Lane;
 
 /// The largest header, all fields together.
 const HEADER_BYTES_MAX: usize = 64 << 10;
@@ -102,7 +103,9 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
     let schedules = tokio::spawn(service.clone().keep_schedules());
     let cluster = tokio::spawn(service.clone().keep_cluster());
     // It ends by itself, so that no run is taken that nobody carries out.
-    tokio::spawn(service.clone().keep_working());
+    for lane in Lane::ALL {
+        tokio::spawn(service.clone().keep_working(lane));
+    }
     tokio::pin!(stop);
     loop {
         let accepted = async {

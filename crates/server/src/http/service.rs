@@ -23,6 +23,7 @@ use super::problem::Problem;
 use super::rate::RateLimits;
 use super::session_book::SessionBook;
 use super::sight::LimitedEngines;
+use super::turns::Turns;
 use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
 use crate::cluster::{Alone, Cluster};
@@ -55,7 +56,7 @@ pub struct HttpOptions {
     pub executors: Option<Arc<ExecutorPool>>,
     /// The cluster that this server is a node of, perhaps the only one.
     pub cluster: Arc<dyn Cluster>,
-    /// Runs of the cluster's queue that it carries out at once.
+    /// Runs of the cluster's queue that it carries out at once, besides one of checks or of the clock.
     pub slots: u32,
     /// The workspace's state, whose disk must have room.
     pub state: PathBuf,
@@ -179,6 +180,7 @@ pub(crate) struct Inner {
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
     pub(crate) sessions: SessionBook,
+    pub(crate) turns: Turns,
     pub(crate) limited: LimitedEngines,
     pub(crate) uploading: Uploading,
     pub(crate) metrics: Metrics,
@@ -193,7 +195,7 @@ impl Service {
     pub fn new(engine: Engine, planner: Planner, options: HttpOptions) -> Self {
         let inner = Inner {
             keys: KeyRing::new(engine.store().clone()),
-            rates: RateLimits::default(),
+            rates: RateLimits::new(options.cluster.is_shared()),
             sign_ins: SignIns::new(),
             run_counts: RunCounts::default(),
             usual_changes: UsualChanges::default(),
@@ -204,6 +206,7 @@ impl Service {
             retries: Retries::default(),
             questions: Questions::default(),
             sessions: SessionBook::default(),
+            turns: Turns::default(),
             limited: LimitedEngines::default(),
             uploading: Uploading::default(),
             metrics: Metrics::default(),

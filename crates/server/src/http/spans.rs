@@ -14,7 +14,6 @@ use crate::trace::{Attribute, Kind, Span, TraceContext, Tracer};
 /// Tells of a run that has ended.
 pub(crate) fn tell(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
     let Some(place) = run.trace.as_ref().filter(|_| tracer.is_on()) else { return };
-    let now = SystemTime::now();
     let kind = run.about.kind;
     let mut span =
         Span::new(place.span.clone(), format!("invoke_agent {kind}"), Kind::Internal, run.began_at)
@@ -23,13 +22,16 @@ pub(crate) fn tell(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
             .text("ordain.run.id", run.about.run_id.as_str());
     span.parent = Some(place.parent);
     match ended {
-        Ok(record) => {
-            for part in parts(record, run, &place.span, now) {
-                tracer.take(part);
-            }
-            tracer.take(of_record(span, record));
-        }
+        Ok(record) => tracer.take(of_record(span, record)),
         Err(problem) => tracer.take(span.failed(Some(&problem.code))),
+    }
+}
+
+/// Tells of the parts of a run, where it was carried out.
+pub(crate) fn tell_parts(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
+    let (Some(place), Ok(record)) = (run.trace.as_ref().filter(|_| tracer.is_on()), ended) else { return };
+    for part in parts(record, run, &place.span, SystemTime::now()) {
+        tracer.take(part);
     }
 }
 

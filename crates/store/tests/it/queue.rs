@@ -15,6 +15,7 @@ fn queued(run: &RunId, claim: &str) -> QueuedRun {
         work: "{}".to_owned(),
         workspace: "w".to_owned(),
         accepted_at: "2026-01-01T00:00:00Z".to_owned(),
+        conversation: None,
     }
 }
 
@@ -42,6 +43,37 @@ on_both! {
         purchase(&store, &run, "k").await.unwrap();
         assert_eq!(store.queued(&run).await.unwrap(), None, "it left the queue with its commit");
         assert!(matches!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Finished(_)));
+    }
+
+    async fn turns_of_a_conversation_come_one_after_the_other(world: World) {
+        let store = world.shop().await;
+        let runs = [(); 3].map(|()| store.new_run_id().unwrap());
+        for run in &runs {
+            let turn =
+                QueuedRun { conversation: Some("c".to_owned()), ..queued(run, &QueuedRun::own_claim(run)) };
+            assert_eq!(store.enqueue(&turn, "f").await.unwrap(), Claim::Taken);
+        }
+        assert_eq!(store.queued_by("anna").await.unwrap(), 3);
+        assert_eq!(store.queued_by("bert").await.unwrap(), 0);
+        for run in &runs {
+            assert_eq!(store.next_turn("c").await.unwrap().map(|turn| turn.run_id).as_ref(), Some(run));
+            store.dequeue(run).await.unwrap();
+        }
+        assert_eq!(store.next_turn("c").await.unwrap(), None);
+    }
+
+    async fn files_of_runs_that_are_not_accepted_are_forgotten(world: World) {
+        let store = world.shop().await;
+        let [accepted, other] = [(); 2].map(|()| store.new_run_id().unwrap());
+        store.enqueue(&queued(&accepted, "k"), "f").await.unwrap();
+        for run in [&accepted, &other] {
+            store.keep_file(&QueuedRun::uploads(run), "0", b"a").await.unwrap();
+        }
+        store.forget_uploads(60_000).await.unwrap();
+        assert!(store.kept_file(&QueuedRun::uploads(&other), "0").await.unwrap().is_some(), "it is fresh");
+        store.forget_uploads(0).await.unwrap();
+        assert!(store.kept_file(&QueuedRun::uploads(&other), "0").await.unwrap().is_none());
+        assert!(store.kept_file(&QueuedRun::uploads(&accepted), "0").await.unwrap().is_some());
     }
 
     async fn two_nodes_that_carry_out_the_same_run_commit_it_once(world: World) {

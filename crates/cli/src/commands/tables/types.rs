@@ -24,9 +24,11 @@ const DETAILS: [&str; 7] = ["currency", "unit", "decimal", "thousands", "order",
 pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Outcome {
     let workspace = Arc::new(args.load()?);
     check::ensure_python()?;
-    let (mut tables, unused) = runtime::on_two_threads(Box::pin(async {
+    let (mut tables, unused, others) = runtime::on_two_threads(Box::pin(async {
         let checks = check::open(workspace, &ExecutorArgs::default()).await?;
-        Ok::<_, Failure>((checks.all_tables().await?, checks.unused_declarations()?))
+        let tables = checks.all_tables().await?;
+        let others = checks.files_without_tables(&tables);
+        Ok::<_, Failure>((tables, checks.unused_declarations()?, others))
     }))??;
     if let Some(name) = name {
         if !tables.contains_key(name) {
@@ -37,6 +39,9 @@ pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Ou
         tables.retain(|known, _| known == name);
     }
     write(&tables, as_json)?;
+    for file in others.iter().filter(|_| name.is_none()) {
+        writeln!(io::stderr(), "note: data/{}: no table was found in it", line(file))?;
+    }
     for section in unused.into_iter().filter(|_| name.is_none()) {
         let section = line(&section);
         writeln!(

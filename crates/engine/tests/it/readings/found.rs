@@ -31,12 +31,18 @@ pub(crate) const FOUND: &[Case] = &[
     // Whatever a total is called: the sum of the others in several columns is no accident.
     ("odd_total.csv", b"shop,sales,n\na,10,1\nb,20,2\nc,45,5\nZZ,75,8\n", &["sales: integer max=45"], "its last row (ZZ) is the total of the others"),
     ("one_sum.csv", b"shop,sales\na,10\nb,20\nc,45\nd,75\n", &["sales: integer max=75"], "is the sum of the others; it is read as a row"),
+    ("no_label.csv", b"shop,sales\na,10\nb,20\nc,45\n,75\n", &["sales: integer max=45"], "is the total of the others"),
+    ("no_name.csv", b"shop,errors\na,0\nb,0\nc,0\n,0\n", &["errors: integer"], "\"rows\":4"),
     // Five euros and no cents are not minus five.
     ("dashes.csv", b"k;v\na;5,-\nb;10,-\nc;2,50\n", &["v: real decimal=, min=2.5 max=10"], ""),
     ("versions.csv", b"app,version\nx,1.1\ny,1.10\nz,1.2\n", &["version: identifier"], ""),
     ("sku_e.csv", b"sku,qty\n1E5,1\n100000,2\n2E3,3\n", &["sku: identifier"], ""),
     ("two_currencies.csv", b"k,amount,currency\na,5,EUR\nb,7,USD\nc,9,EUR\n", &["amount: integer"], "names several currencies (EUR, USD)"),
     ("cases.csv", b"shop,n\nBerlin,1\nberlin,2\nBern,3\n", &["shop: text"], "differ by case or blanks alone"),
+    // Texts that are protected from spreadsheets.
+    ("protected.csv", b"id,n\n\"=\"\"00123\"\"\",1\n\"=\"\"00045\"\"\",2\n", &["id: identifier"], ""),
+    ("twice.json", b"[{\"v\": 1, \"v\": 5}, {\"v\": 2}]", &["v: integer max=5"], "'v' stands twice in an object"),
+    ("appended.csv", b"k,v\na,1\nb,2\nk,v\nc,3\n", &["k: text"], "the header stands again in row 4"),
     // A frame as pandas writes it by its columns.
     ("columns.json", b"{\"city\": {\"0\": \"Rome\", \"1\": \"Oslo\"}, \"n\": {\"0\": 1, \"1\": 2}}", &["city: text", "n: integer max=2"], "\"rows\":2"),
     // The century of a year of two digits is a convention.

@@ -16,13 +16,19 @@ const BIG_BYTES: u64 = 24 << 20;
 /// Above this many values a table that is packed on disk is.
 const BIG_VALUES: u64 = 4_000_000;
 
+/// Kinds whose tables have names that say nothing: `Sheet1`, `table 1`.
+const SHEETS: [&str; 8] = ["xlsx", "xlsm", "xls", "ods", "html", "htm", "docx", "pdf"];
+
 /// Where a table lies: in one file, or the same table in several files.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Source {
-    /// The files that hold it; usually one.
-    pub(crate) files: Vec<String>,
-    /// The sheet, key, member or element that it is, where the file has several.
-    pub(crate) table: Option<String>,
+    /// The files that hold it, each with the sheet, key, member or element that it is, where the file has several;
+    /// usually one.
+    pub(crate) parts: Vec<(String, Option<String>)>,
+    /// What it is called besides its name.
+    pub(crate) also: Option<String>,
+    /// Whether that says better what its rows are: `events` of `team.ics`.
+    pub(crate) is_better: bool,
     /// Whether it is read in pieces.
     pub(crate) is_big: bool,
     /// The first and the last year of each column of days, if every row was looked at.
@@ -46,26 +52,31 @@ fn is_big_table(file: &FileBrief, table: &Value) -> bool {
 }
 
 /// All tables of all files, and where they lie. Files with the same columns are one table in several pieces, unless the
-/// request names one of them.
+/// request names one of them; sheets with the same columns are one if it speaks of all sheets.
 pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Vec<TableBrief>) {
     let mut found: Vec<(Source, TableBrief)> = Vec::new();
     let stems: Vec<String> = files.iter().map(|file| stem(&file.name)).collect();
     let names_one = tokens.iter().any(|token| {
         stems.contains(&token.lower) || files.iter().any(|file| file.name.to_lowercase() == token.lower)
     });
+    let places = 0..tokens.len();
+    let says_all = places.into_iter().any(|place| {
+        let words: Vec<&str> = tokens[place..].iter().take(6).map(Token::word).collect();
+        !LEXICON.matches("file.all_tables", &words).is_empty()
+    });
     for file in files {
         let own = file.facts.get("tables").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         for table in own {
-            let Some((source, brief)) = table_of(file, table, own.len()) else { continue };
+            let Some((source, brief)) = table_of(file, table, own) else { continue };
+            let part = &source.parts[0];
             let same = found.iter_mut().find(|(known, other)| {
-                known.table == source.table
-                    && !known.files.contains(&file.name)
-                    && is_same(other, &brief)
-                    && !names_one
+                let is_other_file =
+                    known.parts.iter().all(|(name, table)| *name != part.0 && *table == part.1);
+                is_same(other, &brief) && (says_all || is_other_file && !names_one)
             });
             match same {
                 Some((known, other)) => {
-                    known.files.extend(source.files);
+                    known.parts.extend(source.parts);
                     known.years.retain(|name, _| source.years.contains_key(name));
                     for (name, (first, last)) in source.years {
                         known
@@ -118,12 +129,16 @@ fn stem(name: &str) -> String {
     last.split('.').next().unwrap_or(last).to_lowercase()
 }
 
-fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, TableBrief)> {
+fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, TableBrief)> {
     let facts = table.get("columns")?.as_array()?;
     let named = table.get("name").and_then(Value::as_str).map(str::to_owned);
-    let name = match &named {
-        Some(name) if count > 1 => name.clone(),
-        _ => stem(&file.name),
+    let is_inner = |table: &Value| table.get("inner_list").is_some();
+    let is_only = own.iter().filter(|table| !is_inner(table)).count() == 1;
+    let (name, also) = match &named {
+        // `staff`, for the staff of offices.
+        Some(name) if is_inner(table) => (name.clone(), name.rsplit('.').next().map(str::to_owned)),
+        Some(name) if own.len() > 1 => (name.clone(), is_only.then(|| stem(&file.name))),
+        other => (stem(&file.name), other.clone()),
     };
     let rows = table.get("rows").and_then(Value::as_u64).unwrap_or_default();
     let columns: Vec<Column> = facts.iter().filter_map(column).collect();
@@ -147,8 +162,9 @@ fn table_of(file: &FileBrief, table: &Value, count: usize) -> Option<(Source, Ta
         table: Table { name, columns, ..Table::default() },
     };
     let source = Source {
-        files: vec![file.name.clone()],
-        table: named,
+        parts: vec![(file.name.clone(), named)],
+        is_better: own.len() == 1 && !SHEETS.contains(&file.kind.as_str()),
+        also,
         is_big: is_big_table(file, table),
         years: if table.get("looked_at_rows").is_some() { BTreeMap::new() } else { years_of(facts) },
     };

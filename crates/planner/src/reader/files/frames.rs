@@ -258,8 +258,12 @@ impl<'a> Frame<'a> {
     }
 
     pub(super) fn said(&self, filter: &Cond) -> String {
-        let said = words::filter_words(self.index, filter);
-        if said.is_empty() { said } else { format!(" ({said})") }
+        let parts = self.sources[self.table].parts.iter().filter_map(|(_, table)| table.as_deref());
+        let parts: Vec<&str> = parts.collect();
+        let sheets = if parts.len() > 1 { format!("of {}", parts.join(", ")) } else { String::new() };
+        let said = [sheets, words::filter_words(self.index, filter)];
+        let said: Vec<String> = said.into_iter().filter(|words| !words.is_empty()).collect();
+        if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
     }
 
     pub(super) fn none(&self, select: &Select) -> String {
@@ -651,15 +655,25 @@ impl<'a> Frame<'a> {
 
 /// The expression that loads a table, every column with the type that was found.
 fn load(source: &Source) -> String {
-    let one = |file: &str| match &source.table {
-        Some(table) => format!("frame({file}, {})", quote(table)),
+    let one = |file: &str, table: Option<&str>| match table {
+        Some(table) => format!("frame({file}, {table})"),
         None => format!("frame({file})"),
     };
-    match source.files.as_slice() {
-        [file] => one(&quote(file)),
+    match source.parts.as_slice() {
+        [(file, table)] => one(&quote(file), table.as_deref().map(quote).as_deref()),
         several => {
-            let names: Vec<String> = several.iter().map(|name| quote(name)).collect();
-            format!("pd.concat([{} for name in [{}]], ignore_index=True)", one("name"), names.join(", "))
+            let pairs: Vec<String> = several
+                .iter()
+                .map(|(file, table)| match table {
+                    Some(table) => format!("({}, {})", quote(file), quote(table)),
+                    None => quote(file),
+                })
+                .collect();
+            let (names, load) = match several[0].1 {
+                Some(_) => ("file, table", one("file", Some("table"))),
+                None => ("file", one("file", None)),
+            };
+            format!("pd.concat([{load} for {names} in [{}]], ignore_index=True)", pairs.join(", "))
         }
     }
 }

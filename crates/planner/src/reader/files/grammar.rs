@@ -61,7 +61,7 @@ impl Parser<'_> {
     }
 
     /// `orders by region` in `plot the orders by region`: how many.
-    fn number_by(&self, place: usize) -> All<Select> {
+    pub(crate) fn number_by(&self, place: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let start = self.one("how_many", place).unwrap_or(place);
         for (np, end, cost) in
@@ -266,7 +266,7 @@ impl Parser<'_> {
     }
 
     /// `top 5 products by revenue`, `the best month for revenue`.
-    fn top(&self, place: usize) -> All<Select> {
+    pub(crate) fn top(&self, place: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         let start = self.fill(place);
         for (class, down) in [("file.top", true), ("file.bottom", false)] {
@@ -309,7 +309,7 @@ impl Parser<'_> {
                         }
                     }
                 }
-                let any = self.any_measure().into_iter();
+                let any = self.any_measure().into_iter().filter(|_| self.files);
                 found.extend(any.map(|measure| (best(measure, Cond::always()), end, cost + 3)));
             }
         }

@@ -20,7 +20,8 @@ impl Frame<'_> {
             Measure::Distinct(_) => ("", "nunique()"),
             _ => return None,
         };
-        if !self.joins.is_empty() || !self.before.is_empty() || self.sources[self.table].files.len() != 1 {
+        let [(file, _)] = self.sources[self.table].parts.as_slice() else { return None };
+        if !self.joins.is_empty() || !self.before.is_empty() {
             return None;
         }
         let mut needed: Vec<Path> = by.clone();
@@ -54,7 +55,7 @@ impl Frame<'_> {
         let level = if keys.len() > 1 { format!("list(range({}))", keys.len()) } else { "0".to_owned() };
         let is_mean = kept.starts_with("agg");
         let mean = if is_mean { "parts = parts[\"sum\"] / parts[\"count\"]\n" } else { "" };
-        let file = quote(&self.sources[self.table].files[0]);
+        let file = quote(file);
         let gaps = [spoken(&keys), self.measured_gaps(measure, &name)].concat();
         let empty: Vec<String> = gaps.iter().map(|(said, _)| format!("{}: 0", quote(said))).collect();
         let count = |(said, column): &(String, String)| {

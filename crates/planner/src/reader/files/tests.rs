@@ -377,6 +377,70 @@ fn rows_without_a_group_or_a_value_are_counted_in_the_answer() {
     assert!(!code(&[orders()], "total units").contains("isna().sum()"));
 }
 
+#[test]
+fn single_values_of_settings_and_mails_are_looked_up() {
+    let settings = json!([
+        { "path": ["server", "port"], "type": "integer" },
+        { "path": ["server", "hosts"], "type": "list" },
+        { "path": ["db", "name"], "type": "text" },
+    ]);
+    let conf = file("conf.toml", json!({ "settings": settings }));
+    for (request, line) in [
+        ("What is the port?", "found[\"server.port\"] = tree[\"server\"][\"port\"]"),
+        ("what is the name of the db", "tree[\"db\"][\"name\"]"),
+        ("how many hosts?", "len(tree[\"server\"][\"hosts\"])"),
+    ] {
+        let code = code(std::slice::from_ref(&conf), request);
+        assert!(code.contains(line), "{request}: {code}");
+    }
+    declined(std::slice::from_ref(&conf), "what is the port of the db?");
+    declined(&[conf], "how many ports?");
+    let columns = [column("sender", "text", &[]), column("subject", "text", &[])];
+    let mail = file("mail.eml", json!({ "tables": [{ "name": "messages", "rows": 1, "columns": columns }] }));
+    let code = code(&[mail], "Who sent the mail and what is the subject?");
+    assert!(code.contains("tree[\"sender\"]") && code.contains("tree[\"subject\"]"), "{code}");
+}
+
+#[test]
+fn sheets_with_the_same_columns_are_one_table_where_all_are_meant() {
+    let sheet = |name: &str| {
+        json!({ "name": name, "rows": 3, "columns": [
+            column("department", "category", &["Tech", "HR"]),
+            column("spend", "integer", &[]),
+        ]})
+    };
+    let book = file("budget.xlsx", json!({ "tables": [sheet("Q1"), sheet("Q2")] }));
+    let code = code(std::slice::from_ref(&book), "total spend by department in all sheets");
+    assert!(code.contains("[(\"budget.xlsx\", \"Q1\"), (\"budget.xlsx\", \"Q2\")]"), "{code}");
+    assert!(code.contains("(of Q1, Q2)"), "{code}");
+    assert!(matches!(reply(&[book], "total spend by department"), Reply::Question(_)));
+}
+
+#[test]
+fn a_table_is_known_by_its_own_name_and_by_that_of_its_file() {
+    let events = json!([{ "name": "events", "rows": 2, "columns": [column("summary", "text", &[])] }]);
+    let team = file("team.ics", json!({ "tables": events }));
+    assert!(code(&[team], "how many events?").contains("There are {shown(value)} events"));
+    let inner = json!([
+        { "name": "offices", "rows": 2, "columns": [column("city", "text", &["Rome"])] },
+        { "name": "offices.staff", "rows": 3, "inner_list": "staff", "columns": [column("salary", "integer", &[])] },
+    ]);
+    let nested = file("nested.json", json!({ "tables": inner }));
+    assert!(code(&[nested], "How many staff are there?").contains("\"offices.staff\""));
+}
+
+#[test]
+fn pages_headings_and_lines_of_texts_are_found() {
+    let pdf = file("contract.pdf", json!({ "pages": 4 }));
+    let code_of = |file: &FileBrief, request: &str| code(std::slice::from_ref(file), request);
+    assert!(code_of(&pdf, "Which pages mention 'batch 3'?").contains("row['page']"));
+    let notes = file("notes.md", json!({ "encoding": "utf-8" }));
+    assert!(code_of(&notes, "How many headings does it have?").contains("headings"));
+    declined(&[notes], "which pages mention 'batch 3'?");
+    let log = file("app.log", json!({ "encoding": "utf-8" }));
+    assert!(code_of(&log, "how many ERROR lines are there?").contains("wanted = \"ERROR\""));
+}
+
 fn refused(files: &[FileBrief], request: &str) -> String {
     match reply(files, request) {
         Reply::Refusal(text) | Reply::Question(text) => text,

@@ -11,7 +11,10 @@ use crate::reader::parse::Parser;
 use crate::reader::token::{Kind, Token};
 use crate::reader::trace::Trace;
 
-const TEXTS: [&str; 10] = ["txt", "md", "log", "rtf", "html", "htm", "docx", "doc", "pptx", "pdf"];
+const TEXTS: [&str; 15] = [
+    "txt", "md", "log", "rtf", "html", "htm", "docx", "doc", "pptx", "pdf", "eml", "mbox", "ics", "ini",
+    "cfg",
+];
 const IMAGES: [&str; 8] = ["png", "jpg", "jpeg", "gif", "bmp", "tif", "tiff", "webp"];
 const ARCHIVES: [&str; 7] = ["zip", "tar", "gz", "tgz", "bz2", "xz", "7z"];
 const ARRAYS: [&str; 5] = ["npy", "npz", "h5", "hdf5", "nc"];
@@ -22,21 +25,10 @@ const STOP_WORDS: &str = "a an and are as at be but by for from had has have he 
 
 /// What a question is called, and its program; `None` if it is none of these, or holds a word that is not part of it.
 pub(super) fn plan(files: &[&FileBrief], request: &str, tokens: &[Token]) -> Option<(String, String)> {
-    let (index, trace) = (Index::default(), Trace::default());
-    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &trace) };
     let of = |kinds: &[&str]| -> Vec<&FileBrief> {
         files.iter().filter(|file| kinds.contains(&file.kind.as_str())).copied().collect()
     };
-    let asking = Asking { parser, files };
-    let start = asking.parser.opening();
-    let starts = [
-        vec![start],
-        asking.parser.lex("what_is", start),
-        asking.parser.lex("show", start),
-        asking.parser.lex("which", start),
-    ]
-    .concat();
-    starts.into_iter().find_map(|start| {
+    asked(files, request, tokens, &|asking, start| {
         asking
             .texts(&of(&TEXTS), start)
             .or_else(|| asking.archives(&of(&ARCHIVES), start))
@@ -44,6 +36,28 @@ pub(super) fn plan(files: &[&FileBrief], request: &str, tokens: &[Token]) -> Opt
             .or_else(|| asking.arrays(&of(&ARRAYS), start))
             .or_else(|| asking.described(start))
     })
+}
+
+/// The same for a question about single values, which is none about a table.
+pub(super) fn single(files: &[&FileBrief], request: &str, tokens: &[Token]) -> Option<(String, String)> {
+    asked(files, request, tokens, &|asking, start| asking.settings(start))
+}
+
+type Reads<'r> = &'r dyn Fn(&Asking<'_>, usize) -> Option<(String, String)>;
+
+/// Reads from each place where a question may begin.
+fn asked(
+    files: &[&FileBrief],
+    request: &str,
+    tokens: &[Token],
+    reads: Reads<'_>,
+) -> Option<(String, String)> {
+    let (index, trace) = (Index::default(), Trace::default());
+    let parser = Parser { text: request, ..Parser::new(&index, tokens, 0, &trace) };
+    let asking = Asking { parser, files };
+    let start = asking.parser.opening();
+    let begins = ["what_is", "show", "which"].iter().flat_map(|class| asking.parser.lex(class, start));
+    std::iter::once(start).chain(begins).find_map(|start| reads(&asking, start))
 }
 
 /// A question about a text that stands in the request itself, between these places.
@@ -78,9 +92,9 @@ pub(crate) fn of_text(
         .then(|| (format!("number of {unit}s"), format!("{read}{}", count(unit))))
 }
 
-struct Asking<'a> {
-    parser: Parser<'a>,
-    files: &'a [&'a FileBrief],
+pub(super) struct Asking<'a> {
+    pub(super) parser: Parser<'a>,
+    pub(super) files: &'a [&'a FileBrief],
 }
 
 impl Asking<'_> {
@@ -89,7 +103,7 @@ impl Asking<'_> {
     }
 
     /// Where a phrase that means these files ends: `the document`, `notes.md`, `the notes`.
-    fn named(&self, files: &[&FileBrief], place: usize) -> Option<usize> {
+    pub(super) fn named(&self, files: &[&FileBrief], place: usize) -> Option<usize> {
         let place = self.parser.fill(place);
         let token = self.parser.tokens.get(place)?;
         let is_file = files.iter().any(|file| {
@@ -101,7 +115,7 @@ impl Asking<'_> {
     }
 
     /// After what is asked: `in the notes`, `does the report have`, `are there`, or nothing.
-    fn tail(&self, files: &[&FileBrief], place: usize) -> Option<()> {
+    pub(super) fn tail(&self, files: &[&FileBrief], place: usize) -> Option<()> {
         let parser = &self.parser;
         let mut ends = vec![place];
         for at in [Some(place), parser.one("there", place)].into_iter().flatten() {
@@ -130,12 +144,16 @@ impl Asking<'_> {
                 format!("{}{}", read(files), frequency(count, stops)),
             ));
         }
-        if let Some((part, counts, end)) = self.searched(files, start) {
+        if let Some((part, told, end)) = self.searched(files, start) {
             self.done(end)?;
-            return Some((
-                format!("where “{part}” is said"),
-                format!("{}{}", read(files), search(&part, counts)),
-            ));
+            let read = if told == Told::Pages { read_pages(files)? } else { read(files) };
+            return Some((format!("where “{part}” is said"), format!("{read}{}", search(&part, told))));
+        }
+        // `the headings`, `how many links`
+        let begin = parser.one("how_many", start).unwrap_or(start);
+        if let Some((end, part)) = parser.meaning("text_parts", begin) {
+            self.tail(files, end)?;
+            return Some((format!("{part}s"), parts(files, part)?));
         }
         if let Some((units, end)) = parser.one("how_many", start).and_then(|end| self.units(end)) {
             self.tail(files, end)?;
@@ -191,8 +209,8 @@ impl Asking<'_> {
         Some((count, stops.is_some(), stops.unwrap_or(end)))
     }
 
-    /// `how often does "x" occur`, `which lines mention "x"`: the text, whether times are counted, and the end.
-    fn searched(&self, files: &[&FileBrief], start: usize) -> Option<(String, bool, usize)> {
+    /// `how often does "x" occur`, `which lines mention "x"`: the text, what is told of it, and the end.
+    fn searched(&self, files: &[&FileBrief], start: usize) -> Option<(String, Told, usize)> {
         let parser = &self.parser;
         let wanted = |place: usize| {
             let quoted = parser.tokens.get(parser.fill(place)).filter(|token| token.kind == Kind::Quoted);
@@ -212,10 +230,13 @@ impl Asking<'_> {
         };
         if let Some(end) = parser.one("text.how_often", start) {
             let (text, end) = wanted(parser.one("do", end).unwrap_or(end))?;
-            return Some((text, true, within(parser.one("text.occur", end)?)));
+            return Some((text, Told::Times, within(parser.one("text.occur", end)?)));
         }
+        let pages = |place: usize| parser.one("text.pages", place).map(|end| (end, Told::Pages));
+        let lines = |place: usize| parser.one("text.lines", place).map(|end| (end, Told::Lines));
+        let units = |place: usize| pages(place).or_else(|| lines(place));
         // `how many lines contain sales`: the last word is what is looked for.
-        if let Some(end) = parser.one("how_many", start).and_then(|end| parser.one("text.lines", end))
+        if let Some((end, told)) = parser.one("how_many", start).and_then(units)
             && let Some(end) = parser.one("text.mention", end)
         {
             let place = parser.fill(end);
@@ -223,15 +244,22 @@ impl Asking<'_> {
                 parser.tokens.get(place).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
             return wanted(end)
                 .or_else(|| last.map(|token| (token.text.clone(), place + 1)))
-                .map(|(text, end)| (text, false, within(end)));
+                .map(|(text, end)| (text, told, within(end)));
         }
-        let begin = parser.one("text.lines", start);
-        let found = parser
-            .one("text.mention", begin.unwrap_or(start))
-            .filter(|_| begin.is_some())
-            .or_else(|| parser.one("text.search", start))?;
+        // `how many ERROR lines are there`
+        let begin = parser.one("how_many", start).map(|end| parser.fill(end));
+        if let Some((token, place)) = begin.and_then(|place| Some((parser.tokens.get(place)?, place)))
+            && (token.kind == Kind::Quoted
+                || token.text.len() > 1 && !token.text.contains(char::is_lowercase))
+            && let Some(end) = parser.one("text.lines", place + 1)
+        {
+            return Some((token.text.clone(), Told::Lines, within(parser.one("there", end).unwrap_or(end))));
+        }
+        let mention = units(start).and_then(|(end, told)| Some((parser.one("text.mention", end)?, told)));
+        let (found, told) =
+            mention.or_else(|| parser.one("text.search", start).map(|end| (end, Told::Lines)))?;
         let (text, end) = wanted(found)?;
-        Some((text, false, within(end)))
+        Some((text, told, within(end)))
     }
 
     fn archives(&self, files: &[&FileBrief], start: usize) -> Option<(String, String)> {
@@ -386,23 +414,91 @@ fn frequency(count: u64, stops: bool) -> String {
     )
 }
 
-fn search(part: &str, counts: bool) -> String {
-    let told = if counts {
+/// What is told of a text that is looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// How often it occurs.
+    Times,
+    /// The lines that hold it.
+    Lines,
+    /// The pages or slides that hold it.
+    Pages,
+}
+
+fn search(part: &str, told: Told) -> String {
+    let (unit, parts) =
+        if told == Told::Pages { ("page", "content") } else { ("line", "content.splitlines()") };
+    let part_said = braces(part);
+    let told = if told == Told::Times {
         format!(
-            "answer_json = sum(row[\"times\"] for row in found)\nanswer_text = f\"“{}” occurs {{answer_json:,}} times in {{len(found):,}} lines.\"\n",
-            braces(part)
+            "answer_json = sum(row[\"times\"] for row in found)\nanswer_text = f\"“{part_said}” occurs {{answer_json:,}} times in {{len(found):,}} lines.\"\n"
         )
     } else {
         format!(
-            "answer_json = len(found)\nanswer_text = f\"{{len(found):,}} lines hold “{}”\" + (\": \" + \"; \".join(f\"{{row['file']}} line {{row['line']}}: {{row['text'][:80]}}\" for row in found[:5]) if found else \"\") + \".\"\n",
-            braces(part)
+            "answer_json = len(found)\nanswer_text = f\"{{len(found):,}} {unit}s hold “{part_said}”\" + (\": \" + \"; \".join(f\"{{row['file']}} {unit} {{row['{unit}']}}: {{row['text'][:80]}}\" for row in found[:5]) if found else \"\") + \".\"\n"
         )
     };
     format!(
-        "wanted = {}\nfound = []\nfor name, content in texts.items():\n    for number, line in enumerate(content.splitlines(), start=1):\n        times = line.lower().count(wanted.lower())\n        if times:\n            \
-         found.append({{\"file\": name, \"line\": number, \"times\": times, \"text\": line.strip()[:300]}})\nanswer_rows = found[:200]\n{told}STATUS = \"success\" if found else \"no_match\"\n",
+        "wanted = {}\nfound = []\nfor name, content in texts.items():\n    for number, part in enumerate({parts}, start=1):\n        part = \" \".join(part.split())\n        times = part.lower().count(wanted.lower())\n        if times:\n            \
+         found.append({{\"file\": name, \"{unit}\": number, \"times\": times, \"text\": part[:300]}})\nanswer_rows = found[:200]\n{told}STATUS = \"success\" if found else \"no_match\"\n",
         quote(part)
     )
+}
+
+/// The lines that read the files' pages into `texts`, each a list; `None` if none of them has pages.
+fn read_pages(files: &[&FileBrief]) -> Option<String> {
+    let lines = files.iter().filter_map(|file| {
+        let name = quote(&file.name);
+        match file.kind.as_str() {
+            "pdf" => Some(format!(
+                "import pypdf\n\ntexts[{name}] = [page.extract_text() or \"\" for page in pypdf.PdfReader(str(files[{name}])).pages]\n"
+            )),
+            "pptx" => Some(format!(
+                "import pptx\n\ntexts[{name}] = [\"\\n\".join(shape.text_frame.text for shape in slide.shapes if shape.has_text_frame) for slide in pptx.Presentation(str(files[{name}])).slides]\n"
+            )),
+            _ => None,
+        }
+    });
+    let lines: String = lines.collect();
+    (!lines.is_empty()).then(|| format!("texts = {{}}\n{lines}"))
+}
+
+/// The program that lists headings or links.
+fn parts(files: &[&FileBrief], part: &str) -> Option<String> {
+    let mut lines = String::from("found = {}\n");
+    for file in files {
+        let name = quote(&file.name);
+        let encoding = quote(file.facts.get("encoding").and_then(Value::as_str).unwrap_or("utf-8"));
+        let text = format!("files[{name}].read_text(encoding={encoding}, errors=\"replace\")");
+        let line = match (file.kind.as_str(), part) {
+            // What is within a fence is no heading.
+            ("md", "heading") => format!(
+                "import re\n\nplain = re.sub(r\"(?ms)^ *(```|~~~).*?^ *\\1\", \"\", {text})\nfound[{name}] = [line.strip(\"# \") for line in plain.splitlines() if re.match(r\" {{0,3}}#{{1,6}}\\s\", line)]\n"
+            ),
+            ("md", _) => format!(
+                "import re\n\nfound[{name}] = re.findall(r\"(?<!!)\\[[^\\]]*\\]\\(([^)\\s]+)\", {text})\n"
+            ),
+            ("html" | "htm", part) => {
+                let (tags, value) = if part == "heading" {
+                    ("[\"h1\", \"h2\", \"h3\", \"h4\", \"h5\", \"h6\"]", "tag.get_text(\" \", strip=True)")
+                } else {
+                    ("\"a\", href=True", "tag[\"href\"]")
+                };
+                format!(
+                    "from bs4 import BeautifulSoup\n\nfound[{name}] = [{value} for tag in BeautifulSoup({text}, \"html.parser\").find_all({tags})]\n"
+                )
+            }
+            ("docx", "heading") => format!(
+                "import docx\n\nfound[{name}] = [part.text for part in docx.Document(str(files[{name}])).paragraphs if part.style is not None and (part.style.name or \"\").startswith(\"Heading\")]\n"
+            ),
+            _ => return None,
+        };
+        lines.push_str(&line);
+    }
+    Some(format!(
+        "{lines}answer_rows = [{{\"file\": name, \"{part}\": one}} for name, all in found.items() for one in all][:200]\nanswer_json = sum(map(len, found.values()))\n\
+         answer_text = \"; \".join(f\"{{name}} has {{len(all):,}} {part}s\" + (\": \" + \", \".join(all[:20]) if all else \"\") for name, all in found.items()) + \".\"\nSTATUS = \"success\"\n"
+    ))
 }
 
 fn counts(units: &[&str]) -> Option<String> {

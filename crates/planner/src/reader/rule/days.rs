@@ -1,9 +1,9 @@
 //! What a rule says of days: `in the future`, `before today`, `at most 30 days old`.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::json;
 
-use super::phrase::compare;
+use super::made::{Age, compare};
 use crate::reader::form::Lit;
 use crate::reader::parse::{All, Parser};
 
@@ -69,17 +69,6 @@ impl Parser<'_> {
         }
         found
     }
-}
-
-/// How old a day may be, or must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
-    /// In the time before the run, and not after it.
-    Within,
-    /// No older than so long.
-    AtMost,
-    /// Older than so long.
-    Older,
 }
 
 /// Days as the sides of comparisons.

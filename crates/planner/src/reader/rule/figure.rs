@@ -1,11 +1,10 @@
 //! Rules about the table as a whole: figures, shares, numbers of rows.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use super::days::Age;
-use super::phrase::share;
+use super::made::{Age, share};
 use super::sentence::with_when;
 use crate::reader::index::What;
 use crate::reader::parse::{All, Parser};

@@ -1,14 +1,15 @@
 //! What a rule says of a column: `not be null`, `be between 1 and 100`, `end with .com`, `exist in users`.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
 use super::days::{as_sides, beside_days};
+use super::made::{compare, formula};
 use crate::reader::form::{Cond, Lit, Op, Operand};
 use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
-use crate::reader::parse::{All, Parser, as_json, prune};
+use crate::reader::parse::{All, Parser, prune};
 use crate::reader::token::{Kind, Unit};
 
 impl Parser<'_> {
@@ -636,20 +637,6 @@ impl Parser<'_> {
     }
 }
 
-pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {
-    Test::Compare { left, op: op.to_owned(), right }
-}
-
-fn formula(sign: &str, left: Side, right: Side) -> Side {
-    let sides = Box::new([left, right]);
-    match sign {
-        "+" => Side::Sum(sides),
-        "-" => Side::Difference(sides),
-        "*" => Side::Product(sides),
-        _ => Side::Quotient(sides),
-    }
-}
-
 /// A run of signs at the start of a text; a plain word could be one of the rule's own, so it is none.
 fn bare(text: &str) -> Option<(&str, usize)> {
     let run = text.split_whitespace().next()?.trim_end_matches(['.', ',', ';']);
@@ -660,9 +647,4 @@ fn bare(text: &str) -> Option<(&str, usize)> {
 
 fn escape(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_alphanumeric() { vec![c] } else { vec!['\\', c] }).collect()
-}
-
-/// A number of percent as a share.
-pub(super) fn share(percent: f64) -> Value {
-    as_json((percent * 1e6).round() / 1e8)
 }

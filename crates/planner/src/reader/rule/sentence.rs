@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::json;
 
 use super::claim::{Claim, Demand, Rule};
-use super::phrase::compare;
+use super::made::compare;
 use crate::reader::index::{Sort, What};
 use crate::reader::parse::{All, Parser, prune};
 use crate::reader::phrase::Np;

@@ -56,8 +56,6 @@ fn what_is_said_of_a_deed_is_never_taken_for_a_word_about_who_did_it() {
         said(&Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) })
     };
     for request in [
-        "who bought heather?",
-        "did Heather Quinn buy any heather?",
         "which plants did Tom Ashby not buy?",
         "which customers bought something in October 2026?",
         "did Heather Quinn buy anything in 2024?",
@@ -69,5 +67,7 @@ fn what_is_said_of_a_deed_is_never_taken_for_a_word_about_who_did_it() {
     }
     let read = nursery("which customers never bought anything?");
     assert_eq!(read, "customers where there is no sale");
+    assert!(nursery("did Heather Quinn buy any heather?").contains("plant's name has “heather”"));
+    assert!(nursery("who bought heather?").contains("plant's name has “heather”"));
     assert!(nursery("who bought the Lady Fern?").contains("plant's name is Lady Fern"));
 }

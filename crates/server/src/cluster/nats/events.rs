@@ -6,11 +6,12 @@ use std::time::Duration;
 use async_nats::jetstream;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
-use async_nats::jetstream::stream::{self, StorageType};
+use async_nats::jetstream::stream::{Config, StorageType};
 use futures_util::StreamExt as _;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream};
 use ordain_types::RunId;
 
+use super::super::Spent;
 use super::{ClusterError, Nats, refused};
 
 /// How long events are kept for those who come back.
@@ -18,14 +19,14 @@ const KEPT_FOR: Duration = Duration::from_mins(15);
 /// Bytes of events that are kept; the oldest go first.
 const KEPT_BYTES_MAX: i64 = 256 << 20;
 
-pub(super) fn config(store: &str) -> stream::Config {
-    stream::Config {
+pub(super) fn config(store: &str) -> Config {
+    Config {
         name: format!("ordain-{store}-events"),
         subjects: vec![format!("ordain.{store}.events.>")],
         max_age: KEPT_FOR,
         max_bytes: KEPT_BYTES_MAX,
         storage: StorageType::Memory,
-        ..stream::Config::default()
+        ..Config::default()
     }
 }
 
@@ -68,5 +69,24 @@ impl Nats {
         let subscribed = self.link.client.subscribe(format!("ordain.{}.cancel", self.store)).await;
         let messages = subscribed.map_err(refused("listen for cancelled runs"))?;
         Ok(messages.map(|message| RunId(String::from_utf8_lossy(&message.payload).into_owned())).boxed())
+    }
+
+    pub(super) async fn publish_spent(&self, spent: &[Spent]) {
+        let subject = format!("ordain.{}.spent.{}", self.store, self.node);
+        let told = serde_json::to_vec(spent).unwrap_or_default();
+        // What is not heard is not counted elsewhere; every node still counts for itself.
+        let _ = self.link.client.publish(subject, told.into()).await;
+    }
+
+    pub(super) async fn spends(&self) -> Result<BoxStream<'static, Spent>, ClusterError> {
+        let subscribed = self.link.client.subscribe(format!("ordain.{}.spent.*", self.store)).await;
+        let messages = subscribed.map_err(refused("tell what keys have used"))?;
+        let own = format!("ordain.{}.spent.{}", self.store, self.node);
+        let of_others = messages.filter(move |message| ready(message.subject.as_str() != own));
+        let spent = |message: async_nats::Message| {
+            let spent: Vec<Spent> = serde_json::from_slice(&message.payload).unwrap_or_default();
+            stream::iter(spent)
+        };
+        Ok(of_others.flat_map(spent).boxed())
     }
 }

@@ -8,9 +8,10 @@ use async_nats::jetstream::stream::{DiscardPolicy, LastRawMessageErrorKind, Rete
 use async_nats::jetstream::{self, ErrorCode, context::PublishError};
 use async_nats::jetstream::{AckKind, Message, consumer, stream};
 use futures_util::StreamExt as _;
+use ordain_store::QueuedRun;
 use ordain_types::{BoxFuture, RunId};
 
-use super::super::{OfferError, Place, Taken};
+use super::super::{Lane, OfferError, Place, Taken};
 use super::{ClusterError, Nats, refused};
 
 /// Runs that may wait in the queue; the next one is refused.
@@ -23,6 +24,8 @@ const TAKE_WAIT: Duration = Duration::from_secs(5);
 const KNOWN_AGAIN: Duration = Duration::from_mins(2);
 /// After how long without any node the place in the queue of a workspace's fingerprint is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
+/// Nodes that wait for work at once.
+const NODES_MAX: i64 = 10_000;
 /// Runs that all nodes together carry out at once.
 const WORKING_MAX: i64 = 100_000;
 
@@ -42,24 +45,26 @@ pub(super) fn config(store: &str) -> stream::Config {
     }
 }
 
-pub(super) fn consumer_name(workspace: &str) -> String {
-    format!("work-{workspace}")
+pub(super) fn consumer_name(workspace: &str, lane: Lane) -> String {
+    format!("{}-{workspace}", lane.as_str())
 }
 
-pub(super) fn consumer(store: &str, workspace: &str) -> consumer::pull::Config {
+pub(super) fn consumer(store: &str, workspace: &str, lane: Lane) -> consumer::pull::Config {
     consumer::pull::Config {
-        durable_name: Some(consumer_name(workspace)),
-        filter_subject: format!("ordain.{store}.runs.{workspace}.>"),
+        durable_name: Some(consumer_name(workspace, lane)),
+        filter_subject: format!("ordain.{store}.runs.{workspace}.{}.>", lane.as_str()),
         ack_wait: ACK_WAIT,
         max_ack_pending: WORKING_MAX,
+        max_waiting: NODES_MAX,
         inactive_threshold: FORGOTTEN_AFTER,
         ..consumer::pull::Config::default()
     }
 }
 
 impl Nats {
-    pub(super) async fn publish(&self, run: &RunId) -> Result<(), OfferError> {
-        let id = format!("{run}.{}", self.workspace);
+    pub(super) async fn publish(&self, run: &QueuedRun) -> Result<(), OfferError> {
+        // A run that goes on after it waited was offered before, so that its id alone is not enough.
+        let id = format!("{}.{}.{}", run.run_id, run.accepted_at, self.workspace);
         let message = PublishMessage::build().message_id(id).payload(self.node.clone().into());
         let sent = self.link.jetstream.send_publish(self.subject(run), message).await;
         let acked = match sent {
@@ -73,7 +78,7 @@ impl Nats {
         }
     }
 
-    pub(super) async fn is_published(&self, run: &RunId) -> Result<bool, ClusterError> {
+    pub(super) async fn is_published(&self, run: &QueuedRun) -> Result<bool, ClusterError> {
         match self.runs.get_last_raw_message_by_subject(&self.subject(run)).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(false),
@@ -81,8 +86,8 @@ impl Nats {
         }
     }
 
-    pub(super) async fn pull(&self) -> Result<Option<Taken>, ClusterError> {
-        let asked = self.work.batch().max_messages(1).expires(TAKE_WAIT).messages().await;
+    pub(super) async fn pull(&self, lane: Lane) -> Result<Option<Taken>, ClusterError> {
+        let asked = self.work[lane as usize].batch().max_messages(1).expires(TAKE_WAIT).messages().await;
         let mut answers = asked.map_err(refused("give out work"))?;
         let Some(message) = answers.next().await else { return Ok(None) };
         let message = message.map_err(refused("give out work"))?;
@@ -93,8 +98,9 @@ impl Nats {
         Ok(run.map(|run| Taken { run, node, attempt: attempt.unsigned_abs(), place }))
     }
 
-    fn subject(&self, run: &RunId) -> String {
-        format!("ordain.{}.runs.{}.{run}", self.store, self.workspace)
+    fn subject(&self, run: &QueuedRun) -> String {
+        let (lane, run) = (Lane::of(run).as_str(), &run.run_id);
+        format!("ordain.{}.runs.{}.{lane}.{run}", self.store, self.workspace)
     }
 }
 

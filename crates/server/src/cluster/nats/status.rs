@@ -3,6 +3,7 @@
 use async_nats::jetstream::consumer;
 use serde::Serialize;
 
+use super::super::Lane;
 use super::members::{self, Announced, ExecutorMember, NodeMember};
 use super::{ClusterError, Link, queue, refused};
 
@@ -51,13 +52,15 @@ impl ClusterStatus {
         }
         let workspaces = status.nodes.iter().map(|node| node.workspace.clone());
         for workspace in workspaces.collect::<std::collections::BTreeSet<_>>() {
-            let name = queue::consumer_name(&workspace);
-            let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
-            let mut consumer = found.map_err(refused(ACTION))?;
-            let info = consumer.info().await.map_err(refused(ACTION))?;
-            status.waiting += info.num_pending;
-            status.working += info.num_ack_pending as u64;
-            status.taken_again += info.num_redelivered as u64;
+            for lane in Lane::ALL {
+                let name = queue::consumer_name(&workspace, lane);
+                let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
+                let mut consumer = found.map_err(refused(ACTION))?;
+                let info = consumer.info().await.map_err(refused(ACTION))?;
+                status.waiting += info.num_pending;
+                status.working += info.num_ack_pending as u64;
+                status.taken_again += info.num_redelivered as u64;
+            }
         }
         Ok(status)
     }

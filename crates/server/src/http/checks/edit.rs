@@ -140,7 +140,7 @@ pub(crate) async fn compile(
     let task = CheckTask {
         request: wanted.words,
         options: CheckOptions { planner, is_trial: true, ..wanted.options },
-        ..checks.task(wanted.files, &may.caller.id, wanted.through)
+        ..checks.task(wanted.files, &may.caller.id, &wanted.through)
     };
     let (_, tried) = checks.run(task, &mut Quiet).await?;
     let report = tried.ok_or_else(|| Problem::internal("the checks were not tried".to_owned()))?.report;
@@ -166,7 +166,7 @@ pub(crate) async fn accept(
     _may: May<Admin>,
     Json(wanted): Json<AcceptedRun, BODY_BYTES_MAX>,
 ) -> Result<Response, Problem> {
-    let run = look(&service, move |checks| Ok(checks.state()?.accept_run(&wanted.run)?)).await?;
+    let run = served(&service)?.accept_run(&wanted.run).await?;
     let run = run.ok_or_else(|| {
         let problem =
             Problem::new(StatusCode::NOT_FOUND, "no_report", "no single run of checks is called so");

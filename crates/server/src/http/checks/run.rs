@@ -97,12 +97,12 @@ pub(crate) async fn one(
 
 /// What is to be run.
 pub(crate) struct Wanted {
-    pub(super) files: CheckFiles,
-    pub(super) options: CheckOptions,
+    pub(crate) files: CheckFiles,
+    pub(crate) options: CheckOptions,
     /// What was asked, for people.
-    pub(super) words: String,
+    pub(crate) words: String,
     /// The protocol over which it was asked.
-    pub(crate) through: &'static str,
+    pub(crate) through: String,
 }
 
 impl Wanted {
@@ -123,13 +123,18 @@ impl Wanted {
             frozen: new.frozen,
             ..CheckOptions::default()
         };
-        Ok(Self { files, options, words, through: "http" })
+        Ok(Self { files, options, words, through: "http".to_owned() })
     }
 
     /// Every check.
     pub(crate) async fn all(service: &Service) -> Result<Self, Problem> {
         let files = look(service, read).await?;
-        Ok(Self { files, options: CheckOptions::default(), words: ALL_WORDS.to_owned(), through: "http" })
+        Ok(Self {
+            files,
+            options: CheckOptions::default(),
+            words: ALL_WORDS.to_owned(),
+            through: "http".to_owned(),
+        })
     }
 
     /// The checks of an earlier run, by the words that it was recorded with.
@@ -145,7 +150,30 @@ impl Wanted {
         let files = look(service, read).await?;
         find(files.clone(), check)?;
         let options = CheckOptions { selection: Selection::only(check), ..CheckOptions::default() };
-        Ok(Self { files, options, words: format!("run check {check}"), through: "http" })
+        Ok(Self { files, options, words: format!("run check {check}"), through: "http".to_owned() })
+    }
+}
+
+impl Wanted {
+    /// The task for it, as this node carries it out.
+    pub(crate) fn task(self, service: &Service, who: &str) -> Result<CheckTask, Problem> {
+        if self.files.entries.is_empty() && self.files.problems.is_empty() {
+            return Err(ChecksError::NoFiles.into());
+        }
+        let selection = &self.options.selection;
+        let is_chosen = self.files.entries.iter().any(|entry| selection.holds(&entry.check));
+        if !is_chosen && self.files.problems.is_empty() {
+            let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
+            return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
+        }
+        let processors = std::thread::available_parallelism().map_or(2, usize::from);
+        let has_hints = self.files.entries.iter().any(|entry| entry.check.is_words());
+        let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
+        Ok(CheckTask {
+            request: self.words,
+            options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..self.options },
+            ..served(service)?.task(self.files, who, &self.through)
+        })
     }
 }
 
@@ -174,25 +202,7 @@ pub(crate) fn begin(
     wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
-    if wanted.files.entries.is_empty() && wanted.files.problems.is_empty() {
-        return Err(ChecksError::NoFiles.into());
-    }
-    let is_chosen =
-        |selection: &Selection| wanted.files.entries.iter().any(|entry| selection.holds(&entry.check));
-    if !is_chosen(&wanted.options.selection) && wanted.files.problems.is_empty() {
-        let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
-        return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
-    }
-    let checks = served(service)?;
-    let processors = std::thread::available_parallelism().map_or(2, usize::from);
-    let has_hints = wanted.files.entries.iter().any(|entry| entry.check.is_words());
-    let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
-    let task = CheckTask {
-        request: wanted.words,
-        options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..wanted.options },
-        idempotency_key: claim,
-        ..checks.task(wanted.files, &caller.id, wanted.through)
-    };
+    let task = CheckTask { idempotency_key: claim, ..wanted.task(service, &caller.id)? };
     service.begin(caller, Order::Check(Box::new(task)), ())
 }
 

@@ -9,12 +9,18 @@ use ordain_store::QueuedRun;
 use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY};
 use crate::http::service::Service;
 
+use super::about;
+
 /// How often the queue is looked through.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// How long a run is left alone: its node may just be about to offer it.
 const FRESH_MS: u64 = 15_000;
 /// Runs that one look is about.
 const LOOKED_AT_MAX: u64 = 200;
+/// How often other nodes are told what keys have used.
+const TOLD_EVERY: Duration = Duration::from_millis(100);
+/// How long files are kept that came with a run which is not in the queue: it may just be about to be accepted.
+const UPLOADS_KEPT_MS: u64 = 3_600_000;
 /// How long to wait after the servers gave an error.
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
 
@@ -29,6 +35,8 @@ impl Service {
             self.keep_hearing(cluster),
             self.keep_cancelling(cluster),
             self.keep_saying(cluster),
+            self.keep_telling(cluster),
+            self.keep_counting(cluster),
             self.keep_offering(cluster),
         );
     }
@@ -51,6 +59,32 @@ impl Service {
                         if let Some(run) = self.inner.working.find(run.as_str()) {
                             run.cancel();
                         }
+                    }
+                }
+                Err(error) => self.trouble(&error),
+            }
+            tokio::time::sleep(TROUBLE_WAIT).await;
+        }
+    }
+
+    /// Tells other nodes what keys have used here.
+    async fn keep_telling(&self, cluster: &dyn Cluster) {
+        loop {
+            tokio::time::sleep(TOLD_EVERY).await;
+            let untold = self.inner.rates.untold();
+            if !untold.is_empty() {
+                cluster.spent(&untold).await;
+            }
+        }
+    }
+
+    /// Counts what keys have used on other nodes.
+    async fn keep_counting(&self, cluster: &dyn Cluster) {
+        loop {
+            match cluster.spent_elsewhere().await {
+                Ok(mut spent) => {
+                    while let Some(spent) = spent.next().await {
+                        self.inner.rates.spent_elsewhere(spent, &self.inner.options);
                     }
                 }
                 Err(error) => self.trouble(&error),
@@ -89,6 +123,9 @@ impl Service {
                     continue;
                 }
             };
+            if let Err(error) = self.engine().store().forget_uploads(UPLOADS_KEPT_MS).await {
+                self.inner.log.trouble("cluster", &error.to_string());
+            }
             for run in &queued {
                 if let Err(error) = self.offer_again(cluster, run).await {
                     self.trouble(&error);
@@ -107,19 +144,22 @@ impl Service {
                 return Ok(());
             }
         }
-        if cluster.has(&run.run_id).await? {
+        if cluster.has(run).await? {
             return Ok(());
         }
-        match self.recorded(&run.run_id).await {
+        match self.recorded(&run.run_id, &run.claim).await {
             Ok(None) => {}
             Ok(Some(_)) => {
-                let _ = self.engine().store().dequeue(&run.run_id).await;
+                let _ = self.take_off(&about(run, false), false).await;
                 return Ok(());
             }
             Err(_) => return Ok(()),
         }
+        if !self.is_next_turn(run).await.unwrap_or_default() {
+            return Ok(());
+        }
         self.inner.metrics.count("ordain_cluster_offered_again_total", "");
-        match cluster.offer(&run.run_id).await {
+        match cluster.offer(run).await {
             Ok(()) | Err(OfferError::Full) => Ok(()),
             Err(OfferError::Other(error)) => Err(error),
         }

@@ -4,16 +4,20 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ordain_engine::Schedules;
 use ordain_store::{QueuedRun, StoreError};
 use ordain_types::{ErrorClass, RunRecord, RunState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::about;
-use crate::cluster::Taken;
+use crate::cluster::{Lane, Taken};
 use crate::http::caller::{Caller, LOCAL};
 use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, RunEvent, run_error};
+use crate::http::order::Written;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
+use crate::http::spans;
+use crate::trace;
 
 /// How often a run is begun before it is given up: what takes a node with it every time is not tried for ever.
 const ATTEMPTS_MAX: u64 = 5;
@@ -21,21 +25,26 @@ const ATTEMPTS_MAX: u64 = 5;
 const LATER: Duration = Duration::from_secs(2);
 /// How long to wait when the servers give out no work.
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
+/// Runs of checks and of the clock that a node carries out at once: each may keep all of its cells busy.
+const BACKGROUND_SLOTS: u32 = 1;
 /// How long a run may take to be given back.
 const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 
 /// The runs of the queue that this node carries out.
 #[derive(Debug)]
 pub(crate) struct Working {
-    slots: Arc<Semaphore>,
-    slots_max: u32,
+    /// The slots of each lane, in the order of [`Lane::ALL`], and how many there are.
+    slots: [(Arc<Semaphore>, u32); 2],
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
 }
 
 impl Working {
     pub(crate) fn new(slots: u32) -> Self {
-        let semaphore = Semaphore::new(usize::try_from(slots).unwrap_or(Semaphore::MAX_PERMITS));
-        Self { slots: Arc::new(semaphore), slots_max: slots, runs: Mutex::default() }
+        let lane = |slots: u32| {
+            let permits = usize::try_from(slots).unwrap_or(Semaphore::MAX_PERMITS);
+            (Arc::new(Semaphore::new(permits)), slots)
+        };
+        Self { slots: [lane(slots), lane(BACKGROUND_SLOTS)], runs: Mutex::default() }
     }
 
     /// How many it carries out now.
@@ -49,11 +58,16 @@ impl Working {
 
     /// Waits until nothing is carried out any more, and gives back what still is after the time.
     pub(crate) async fn finish(&self, time: Duration) {
-        if tokio::time::timeout(time, self.slots.acquire_many(self.slots_max)).await.is_ok() {
+        let idle = || async {
+            for (slots, all) in &self.slots {
+                let _ = slots.acquire_many(*all).await;
+            }
+        };
+        if tokio::time::timeout(time, idle()).await.is_ok() {
             return;
         }
-        self.lock().values().for_each(|run| run.stop());
-        let _ = tokio::time::timeout(GIVE_BACK_TIME, self.slots.acquire_many(self.slots_max)).await;
+        self.lock().values().for_each(|run| run.leave());
+        let _ = tokio::time::timeout(GIVE_BACK_TIME, idle()).await;
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<LiveRun>>> {
@@ -70,11 +84,16 @@ enum Fate {
 }
 
 impl Service {
-    /// Takes a run for each free slot, until the server stops.
-    pub(crate) async fn keep_working(self) {
+    /// Takes a run of a lane for each of its free slots, until the server stops.
+    pub(crate) async fn keep_working(self, lane: Lane) {
+        // A slot that waits for work which never comes would keep the server from stopping.
+        if !self.inner.options.cluster.is_shared() {
+            return;
+        }
         loop {
-            let Ok(slot) = Arc::clone(&self.inner.working.slots).acquire_owned().await else { return };
-            let taken = self.inner.options.cluster.take().await;
+            let (slots, _) = &self.inner.working.slots[lane as usize];
+            let Ok(slot) = Arc::clone(slots).acquire_owned().await else { return };
+            let taken = self.inner.options.cluster.take(lane).await;
             match taken {
                 Ok(Some(taken)) if self.is_draining() => taken.place.give_back(Duration::ZERO).await,
                 Ok(Some(taken)) => {
@@ -126,21 +145,29 @@ impl Service {
                 return Fate::Again(LATER);
             }
         };
+        let written = serde_json::from_str::<Written>(&queued.work);
+        let place = written.as_ref().ok().and_then(|written| written.traceparent.as_deref());
+        let place = trace::taken_from(|name| place.filter(|_| name == "traceparent"));
         // The node that accepted the run has told the first event. Every attempt has places of its own.
         let first = 2 + (taken.attempt - 1) * EVENTS_MAX as u64;
-        let run = LiveRun::relayed(about(&queued, false), queued.accepted_at.clone(), first, Some(relay));
-        let run = Arc::new(run);
+        let (about, accepted_at) = (about(&queued, false), queued.accepted_at.clone());
+        let run = trace::scope_opt(place.clone(), async {
+            Arc::new(LiveRun::relayed(about, accepted_at, first, Some(relay)))
+        });
+        let run = run.await;
         self.inner.working.lock().insert(taken.run.to_string(), Arc::clone(&run));
+        let attempt = Box::pin(self.attempt(&queued, written, &run, taken.attempt));
         let ended = tokio::select! {
-            ended = self.attempt(&queued, &run, taken.attempt) => Some(ended),
-            () = run.should_stop() => None,
+            ended = trace::scope_opt(place, attempt) => Some(ended),
+            () = run.should_leave() => None,
         };
         self.inner.working.lock().remove(taken.run.as_str());
         let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
+        spans::tell_parts(&self.inner.options.tracer, &run, &ended);
         let has_left = ended.as_ref().is_ok_and(leaves_queue);
-        let fate = self.fate(taken, ended).await;
+        let fate = self.fate(&queued, ended).await;
         if let Fate::Ended(problem) = &fate {
-            if !has_left && let Err(error) = self.engine().store().dequeue(&taken.run).await {
+            if let Err(error) = self.take_off(&run.about, has_left).await {
                 // A node that looks through the queue finds out that it has ended.
                 self.inner.log.trouble(taken.run.as_str(), &error.to_string());
             }
@@ -154,14 +181,21 @@ impl Service {
     async fn still_queued(&self, taken: &Taken) -> Result<Option<QueuedRun>, StoreError> {
         let store = self.engine().store();
         let Some(queued) = store.queued(&taken.run).await? else { return Ok(None) };
-        if self.recorded(&taken.run).await?.is_none() {
+        // A run leaves the queue with its record; what is left of one that did not is found when it comes again.
+        if taken.attempt == 1 || self.recorded(&taken.run, &queued.claim).await?.is_none() {
             return Ok(Some(queued));
         }
-        store.dequeue(&taken.run).await?;
+        self.take_off(&about(&queued, false), false).await?;
         Ok(None)
     }
 
-    async fn attempt(&self, queued: &QueuedRun, run: &Arc<LiveRun>, attempt: u64) -> Ended {
+    async fn attempt(
+        &self,
+        queued: &QueuedRun,
+        written: serde_json::Result<Written>,
+        run: &Arc<LiveRun>,
+        attempt: u64,
+    ) -> Ended {
         if attempt > ATTEMPTS_MAX {
             let message = format!("{ATTEMPTS_MAX} attempts at the run were cut short; nothing was changed");
             let error = run_error(ErrorClass::Internal, "lost_too_often", &message, None);
@@ -170,10 +204,11 @@ impl Service {
         }
         let work = async {
             let caller = self.caller_again(&queued.who).await?;
-            let written = serde_json::from_str(&queued.work)
-                .map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
-            let order = self.read_order(written).await?;
-            self.perform(&caller, order, run).await
+            let written = written.map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
+            let (order, files) = self.read_order(queued, written).await?;
+            let ended = Box::pin(self.perform(&caller, order, run)).await;
+            drop(files);
+            ended
         };
         self.carry_out(run, work).await
     }
@@ -181,20 +216,20 @@ impl Service {
     /// The caller of an accepted run, if its key is still good.
     async fn caller_again(&self, who: &str) -> Result<Caller, Problem> {
         match who {
-            LOCAL => Ok(Caller { id: LOCAL.to_owned(), key: None }),
+            LOCAL | Schedules::WHO => Ok(Caller { id: who.to_owned(), key: None }),
             key => self.caller_of_id(key).await,
         }
     }
 
     /// Whether an attempt was the last one: what failed for reasons outside of the request is tried again, unless that
     /// is recorded already.
-    async fn fate(&self, taken: &Taken, ended: Ended) -> Fate {
+    async fn fate(&self, queued: &QueuedRun, ended: Ended) -> Fate {
         let Err(problem) = ended else { return Fate::Ended(None) };
-        match self.recorded(&taken.run).await {
+        match self.recorded(&queued.run_id, &queued.claim).await {
             Ok(Some(_)) => Fate::Ended(None),
             Ok(None) if problem.status < 500 => Fate::Ended(Some(problem)),
             Ok(None) | Err(_) => {
-                self.inner.log.trouble(taken.run.as_str(), &problem.detail);
+                self.inner.log.trouble(queued.run_id.as_str(), &problem.detail);
                 Fate::Again(LATER)
             }
         }

@@ -63,7 +63,7 @@ impl Mcp {
             "check" => {
                 caller.must_see_every_table()?;
                 let mut wanted = Wanted::selected(service, read::<NewCheckRun>(arguments)?).await?;
-                wanted.through = THROUGH;
+                THROUGH.clone_into(&mut wanted.through);
                 check_run::begin(service, caller, wanted, None)
             }
             "code" => with_files::<NewCode>(service, caller, arguments).await,

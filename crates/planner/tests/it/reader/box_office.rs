@@ -1,0 +1,257 @@
+//! A theatre's box office: titles and people whose names are ordinary words.
+
+use std::sync::Arc;
+
+use ordain_planner::{Brief, Reply, Task, Turn, reader};
+
+use super::{said, table};
+
+const SHOWS: &str = r#"[
+    {"show_id": "S1", "title": "Hamlet", "genre": "tragedy", "house": "Main Stage", "price": 27.5, "seats_left": 45},
+    {"show_id": "S2", "title": "Six", "genre": "musical", "house": "Cellar", "price": 32.5, "seats_left": 12},
+    {"show_id": "S3", "title": "Art", "genre": "comedy", "house": "Cellar", "price": 19.5, "seats_left": 30},
+    {"show_id": "S4", "title": "The Price", "genre": "drama", "house": "Cellar", "price": 21.5, "seats_left": 8},
+    {"show_id": "S5", "title": "Happy Days", "genre": "drama", "house": "Cellar", "price": 20.5, "seats_left": 9},
+    {"show_id": "S6", "title": "Private Lives", "genre": "comedy", "house": "Main Stage", "price": 24.5, "seats_left": 60},
+    {"show_id": "S7", "title": "As You Like It", "genre": "comedy", "house": "Main Stage", "price": 24.5, "seats_left": 60},
+    {"show_id": "S8", "title": "Doubt", "genre": "drama", "house": "Cellar", "price": 20.5, "seats_left": 9}]"#;
+const PATRONS: &str = r#"[
+    {"patron_id": "P1", "full_name": "Grace Price", "town": "Bath", "membership": "gold", "credit": 12.5},
+    {"patron_id": "P2", "full_name": "Mark Short", "town": "Frome", "membership": "none", "credit": 0.5},
+    {"patron_id": "P3", "full_name": "Ivy House", "town": "Wells", "membership": "friend", "credit": 3.5},
+    {"patron_id": "P4", "full_name": "Guy Summers", "town": "Bath", "membership": "none", "credit": 3.5}]"#;
+const BOOKINGS: &str = r#"[
+    {"booking_id": "B1", "show_id": "S1", "patron_id": "P2", "seats": 2, "status": "booked", "booked_on": "2026-09-01"},
+    {"booking_id": "B2", "show_id": "S4", "patron_id": "P1", "seats": 1, "status": "collected", "booked_on": "2026-08-01"}]"#;
+const CATALOG: &str = r#"
+    [tables.shows]
+    synonyms = ["show", "play", "seat"]
+    [tables.patrons]
+    synonyms = ["patron", "customer"]
+    [tables.bookings]
+    synonyms = ["booking"]
+    [tables.bookings.columns]
+    show_id = { references = "shows.show_id" }
+    patron_id = { references = "patrons.patron_id" }
+    booked_on = { description = "the day of the booking" }
+
+    [[actions]]
+    name = "book"
+    words = ["book", "reserve"]
+    each = ["seats", "show"]
+    params.show = { table = "shows" }
+    params.seats = { type = "count", min = 1 }
+    params.patron = { table = "patrons", after = ["for", "to"] }
+    [actions.records]
+    table = "bookings"
+    where = "status != 'cancelled'"
+    by = ["book", "reserve"]
+
+    [[actions]]
+    name = "cancel_booking"
+    words = ["cancel"]
+    params.booking = { table = "bookings" }
+
+    [[actions]]
+    name = "add_credit"
+    words = ["add"]
+    params.amount = { type = "money" }
+    params.patron = { table = "patrons", after = ["to"] }
+"#;
+
+fn box_office(request: &str) -> Brief {
+    let mut tables = vec![table("shows", SHOWS), table("patrons", PATRONS), table("bookings", BOOKINGS)];
+    let roles = [("name", "title"), ("quantity", "seats_left")];
+    tables[0].roles = roles.map(|(role, column)| (role.to_owned(), column.to_owned())).into();
+    tables[1].roles = [("name".to_owned(), "full_name".to_owned())].into();
+    tables[2].roles = [("quantity".to_owned(), "seats".to_owned())].into();
+    let catalog = Arc::new(toml::from_str(CATALOG).unwrap());
+    Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) }
+}
+
+fn read(request: &str) -> String {
+    said(&box_office(request))
+}
+
+#[track_caller]
+fn declined(requests: &[&str]) {
+    for request in requests {
+        assert!(
+            !matches!(reader::plan(&box_office(request)), Reply::Plan(_)),
+            "{request}: {}",
+            read(request)
+        );
+    }
+}
+
+#[test]
+fn an_ordinary_word_is_not_a_part_of_a_persons_name() {
+    declined(&[
+        "book 2 Hamlet for a guy",
+        "book 2 Hamlet for the house",
+        "book 2 Hamlet for short",
+        "book 2 Hamlet for the price",
+        "add £20 to the price",
+        "add £2 to price",
+        "add £20 to the house",
+        "set the credit of the guy to 0",
+        "remove all doubt",
+    ]);
+    assert!(read("book 2 Hamlet for Guy").contains("full name has “guy”"));
+    assert!(read("book 2 Hamlet for guy summers").contains("Guy Summers"));
+}
+
+#[test]
+fn a_span_of_time_and_a_pronoun_are_no_titles() {
+    declined(&["book 2 days for Mark Short", "book 2 like it for Mark Short"]);
+}
+
+#[test]
+fn the_name_of_a_row_is_never_a_row_that_refers_to_it() {
+    declined(&[
+        "cancel Hamlet",
+        "cancel Grace Price",
+        "set the town of Hamlet to Bath",
+        "set the price of Grace Price to 5",
+        "set the status of Hamlet to collected",
+        "set the credit of B2 to 5",
+    ]);
+    assert!(read("cancel B1").contains("B1"));
+    assert!(read("cancel the booking of Mark Short").contains("Mark Short"));
+}
+
+#[test]
+fn a_title_that_is_a_number_word_is_a_title_where_it_is_written_as_one() {
+    assert!(read("book 2 Art for Mark Short if it is more expensive than Six").contains("title is Six"));
+    assert!(read("shows cheaper than Six").contains("title is Six"), "{}", read("shows cheaper than Six"));
+    assert!(read("book 2 Six for Mark Short").contains("Six"));
+    assert!(
+        read("book six Hamlet for Mark Short").contains("seats 6"),
+        "{}",
+        read("book six Hamlet for Mark Short")
+    );
+}
+
+#[test]
+fn a_pronoun_after_a_verb_is_what_was_spoken_of_or_nothing() {
+    declined(&[
+        "book 2 Hamlet for Mark Short if Grace Price booked it",
+        "book 2 Hamlet for Mark Short if he has booked it",
+        "who booked it?",
+        "did Mark Short book it?",
+    ]);
+    let brief = after(&[("how much is Hamlet?", "")], "who booked it?");
+    assert!(said(&brief).contains("show's title is Hamlet"), "{}", said(&brief));
+}
+
+fn after(turns: &[(&str, &str)], request: &str) -> Brief {
+    let turn = |(request, answer): &(&str, &str)| Turn {
+        request: (*request).to_owned(),
+        answer: (*answer).to_owned(),
+        status: Some("success".to_owned()),
+        run_id: None,
+    };
+    Brief { turns: turns.iter().map(turn).collect(), ..box_office(request) }
+}
+
+#[test]
+fn the_last_one_of_a_list_is_none_of_the_whole_table() {
+    let said =
+        said(&after(&[("shows in the Cellar", "")], "book 2 of the most expensive one for Mark Short"));
+    assert!(said.contains("Cellar"), "{said}");
+    // Which row was stored last says nothing to a person.
+    declined(&["add £5 to the last patron"]);
+}
+
+#[test]
+fn an_answer_that_is_a_title_is_no_number() {
+    let said = said(&after(&[("book 2 for Mark Short", "")], "Six"));
+    assert!(said.contains("show Six") && said.contains("seats 2"), "{said}");
+}
+
+#[test]
+fn the_number_of_a_seat_is_no_number_of_seats() {
+    declined(&["book Hamlet seat 12 for Mark Short", "book Hamlet show 3 for Mark Short"]);
+}
+
+#[test]
+fn no_before_the_object_of_a_verb_denies_the_deed() {
+    let said = read("who booked no drama?");
+    assert!(said.contains("there is no booking") || said.contains("understand"), "{said}");
+    declined(&["who booked a comedy but no drama?", "who booked Hamlet and The Price?"]);
+}
+
+#[test]
+fn words_of_the_language_are_no_words_of_a_title_far_away() {
+    assert_eq!(read("who lives in Frome?"), "patrons where town is Frome");
+    assert_eq!(read("how many patrons live in Bath?"), "number of patrons where town is Bath");
+    assert!(!read("list the houses").contains("House"), "{}", read("list the houses"));
+    assert!(
+        read("who booked The Price?").contains("title is The Price"),
+        "{}",
+        read("who booked The Price?")
+    );
+}
+
+#[test]
+fn seats_that_are_left_are_the_column_of_that_name() {
+    for request in ["how many seats are left for Hamlet?", "how many seats are left in Hamlet?"] {
+        let said = read(request);
+        assert!(said.contains("seats left") && said.contains("Hamlet"), "{request}: {said}");
+    }
+}
+
+#[test]
+fn everything_but_one_leaves_that_one_out() {
+    let said = read("everything in the Cellar but Art");
+    assert!(said.contains("title is not Art") && said.contains("Cellar"), "{said}");
+    assert!(read("all shows but Hamlet").contains("title is not Hamlet"));
+}
+
+#[test]
+fn rows_of_a_kind_are_counted_and_not_what_is_left_of_them() {
+    assert_eq!(read("how many musicals are there?"), "number of shows where genre is musical");
+    assert_eq!(
+        read("how many dramas are in the Cellar?"),
+        "number of shows where genre is drama, house is Cellar"
+    );
+}
+
+#[test]
+fn a_value_that_says_none_is_no_value() {
+    for request in ["patrons without membership", "patrons with no membership"] {
+        assert!(read(request).contains("membership is none"), "{request}: {}", read(request));
+    }
+}
+
+#[test]
+fn the_last_booking_is_the_one_with_the_last_day() {
+    assert!(read("the last booking").contains("booked on"), "{}", read("the last booking"));
+}
+
+#[test]
+fn what_staff_say_at_the_counter_is_read() {
+    for (request, reading) in [
+        ("book 2 seats for Hamlet for Mark Short", "book: seats 2, show Hamlet, patron Mark Short"),
+        ("Hi, book 2 Hamlet for Mark Short, please", "book: seats 2, show Hamlet, patron Mark Short"),
+        ("top 3 shows by price", "the 3 highest by price"),
+        ("most expensive comedy", "genre is comedy"),
+        ("how much credit does Grace Price have?", "credit of patrons where full name is Grace Price"),
+        ("where does Ivy House live?", "town of patrons where full name is Ivy House"),
+        ("bookings per month", "by month"),
+        ("how many seats does Hamlet have left?", "seats left"),
+        ("which patrons have no bookings?", "patrons where there is no booking"),
+    ] {
+        let said = read(request);
+        assert!(said.contains(reading), "{request}: {said}");
+    }
+}
+
+#[test]
+fn an_answer_may_take_one_of_a_list_by_its_place_or_name() {
+    let list = "Which one do you mean? 1. Art; 2. Private Lives; 3. As You Like It. Say the number.";
+    for answer in ["2", "number 2", "the second one", "the second", "Private Lives", "private lives"] {
+        let said = said(&after(&[("book 2 comedies for Mark Short", list)], answer));
+        assert!(said.contains("show Private Lives"), "{answer}: {said}");
+    }
+}
