@@ -227,6 +227,7 @@ fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
     result.notes.extend(ready.by_database.as_ref().map(ByDatabase::note));
     let plan = declared(&ready.plan);
     result.understood = check.understood(&plan);
+    result.notes.extend(values::notes(check, &plan, tables));
     result.plan = Some(plan);
     let facts = || ready.tables.iter().filter_map(|name| tables.ready(name));
     let columns = facts().map(|facts| {
@@ -316,7 +317,7 @@ fn unjudged(
     Some((SkipReason::EmptyTable, no_rows(judged)))
 }
 
-fn no_rows(table: &str) -> String {
+pub(super) fn no_rows(table: &str) -> String {
     format!(
         "table `{table}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
     )

@@ -21,14 +21,6 @@ pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {
     Test::Compare { left, op: op.to_owned(), right }
 }
 
-/// Whether a side is in the days from one on and before another.
-pub(super) fn within_days(side: &Side, from: &Value, until: &Value) -> Test {
-    Test::All(vec![
-        compare(side.clone(), ">=", Side::Value(from.clone())),
-        compare(side.clone(), "<", Side::Value(until.clone())),
-    ])
-}
-
 /// A side that is calculated from two others.
 pub(super) fn formula(sign: &str, left: Side, right: Side) -> Side {
     let sides = Box::new([left, right]);
