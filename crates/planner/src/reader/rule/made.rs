@@ -1,6 +1,6 @@
 //! The small parts that rules are made of.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::Value;
 
 use crate::reader::parse::as_json;
