@@ -466,7 +466,8 @@ def run(job, source, compiled, namespace):
     namespace.update(job["values"])
     if job["tables"] or job["frames"] or readings:
         tables = {name: TABLES.Table(call, name) for name in job["tables"]}
-        mounted = {table: namespace["files"][name] for table, name in job["frames"].items()}
+        # What is not among this job's files came with an earlier one of the session.
+        mounted = {table: namespace["files"].get(name, pathlib.Path(WORK, "data", name)) for table, name in job["frames"].items()}
         namespace["reading_notes"] = []
         namespace["frame"] = FRAMES.framer(mounted, tables, readings, namespace["files"], namespace["reading_notes"])
         namespace["frame"].judged, namespace["frame"].figures = FRAMES.counter(mounted, job["memory_bytes"])

@@ -424,7 +424,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// The cells of a zygote whose outer process is this one, which nobody can wait for.
+    /// The cells of a zygote whose outer process is this one, which have no parent that waits for them.
     fn cells() -> Cells {
         let outer = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         Cells::new(outer.unwrap())

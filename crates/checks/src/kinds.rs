@@ -1,7 +1,7 @@
 //! Built-in kinds: each compiles to plain pandas, without a model.
 //!
 //! [`compile`] gives code that a person can read: it takes its table by `frame`, marks the rows that it judges and the
-//! rows that fail, and sets `result`. Columns are looked up in the schema first, so that a slip of the pen is an error
+//! rows that fail, and sets `result`. Columns are looked up in the schema first, so that a misspelt name is an error
 //! with the nearest name and not an exception in a cell.
 //!
 //! The code names neither the check nor its owner, so that a change of those keeps it byte for byte.

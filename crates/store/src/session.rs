@@ -408,6 +408,15 @@ impl Session {
         Ok(())
     }
 
+    /// Waits until everything that was committed before is on the disk.
+    pub(crate) async fn flush(&mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            // A commit of SQLite is.
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.script(postgres::FLUSH).await,
+        }
+    }
+
     /// Rolls back, and waits until that is done.
     pub(crate) async fn roll_back(mut self) -> Result<(), StoreError> {
         match &mut self.connection {

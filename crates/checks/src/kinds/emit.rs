@@ -34,7 +34,7 @@ pub(super) struct Code {
 /// What becomes of rows with a value that cannot be read as its column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// They fail: such a value lies within no bounds and stands in no relation.
+    /// They fail: such a value is within no bounds and compares with nothing.
     Fail,
     /// They pass: all that is asked is whether there is a value, or whether it is another one.
     Pass,

@@ -1,4 +1,4 @@
-//! What a check gives its kind, read strictly: a name nobody reads is an error.
+//! What a check gives its kind, read strictly: an unknown name is an error.
 
 use std::collections::BTreeSet;
 
