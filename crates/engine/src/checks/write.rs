@@ -140,7 +140,8 @@ impl Checks {
         let shown: Vec<&TableFacts> = facts.filter(|facts| is_target(&facts.table.name)).collect();
         // A rule may write fractions as the file does.
         for facts in shown.iter().filter(|facts| facts.has_decimal_comma()) {
-            brief.catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
+            let catalog = std::sync::Arc::make_mut(&mut brief.catalog);
+            catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
         }
         brief.tables = std::sync::Arc::new(shown.into_iter().map(TableFacts::brief).collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
