@@ -53,7 +53,7 @@ fn follow(index: &Index, past: &Past, reading: Reading, turn: &Turn) -> Past {
             let is_done = meaning.form.is_change() && turn.status.as_deref() == Some("success");
             let said = rows_of(&meaning.form);
             let several = said.as_ref().map(|rows| together(index, past.several.as_ref(), rows));
-            let listed = said.as_ref().map(|rows| listed(index, rows.table, &turn.answer));
+            let listed = said.as_ref().map(|rows| listed(index, rows, &turn.answer));
             Past {
                 form: Some(meaning.form),
                 rows: said.or_else(|| past.rows.clone()),
@@ -109,16 +109,18 @@ fn names(index: &Index, rows: &Select) -> Option<Vec<Cond>> {
     }
 }
 
-/// The rows that an answer lists, in that order; none if it does not name every one of them.
-fn listed(index: &Index, table: usize, answer: &str) -> Vec<Cond> {
+/// The rows that an answer lists, in that order; none if it does not name every one of them, or in another order than
+/// the request.
+fn listed(index: &Index, rows: &Select, answer: &str) -> Vec<Cond> {
     let name = |row: &str| {
         let ends = row.match_indices(" (").map(|(at, _)| at).filter(|_| row.ends_with(')'));
         let mut ends: Vec<usize> = ends.chain([row.len()]).collect();
         ends.reverse();
-        ends.into_iter().find_map(|end| index.row_named(table, &row[..end]))
+        ends.into_iter().find_map(|end| index.row_named(rows.table, &row[..end]))
     };
-    let rows = |at: usize| answer[at + 2..].strip_suffix('.')?.split("; ").map(name).collect();
-    answer.match_indices(": ").find_map(|(at, _)| rows(at)).unwrap_or_default()
+    let all = |at: usize| answer[at + 2..].strip_suffix('.')?.split("; ").map(name).collect();
+    let listed: Vec<Cond> = answer.match_indices(": ").find_map(|(at, _)| all(at)).unwrap_or_default();
+    if names(index, rows).is_none_or(|names| names == listed) { listed } else { Vec::new() }
 }
 
 /// The rows that a form is about.

@@ -192,9 +192,12 @@ impl Parser<'_> {
         let [name] = call.missing.as_slice() else { return None };
         let param = &action.params[name];
         let bare = Param { after: Vec::new(), ..param.clone() };
-        let start = self.opening();
-        let mut found = self.argument(name, param, start);
-        found.extend(self.argument(name, &bare, start));
+        let mut found: All<Argument> = Vec::new();
+        // A title may begin with an article.
+        for start in [0, self.opening()] {
+            found.extend(self.argument(name, param, start));
+            found.extend(self.argument(name, &bare, start));
+        }
         found.retain(|(_, end, _)| self.is_end(*end));
         let least = found.iter().map(|(.., cost)| *cost).min()?;
         found.retain(|(.., cost)| *cost == least);
@@ -354,14 +357,18 @@ impl Parser<'_> {
                     starts.extend(self.one("of", end));
                     starts.extend(self.after_counted(&item, param, end));
                 }
-                for start in starts {
+                // `the cheapest one`: no number, but the thing.
+                let is_best =
+                    |argument: &Argument| matches!(argument, Argument::Row(rows) if rows.order.is_some());
+                let is_thing = item.iter().any(|(_, argument)| is_best(argument))
+                    && self.tokens.get(end).is_some_and(|token| token.lower == "one");
+                for start in starts.into_iter().filter(|_| !is_thing) {
                     for (argument, end, more) in self.argument(name, param, start) {
                         // `the 2 cheapest`: two of one, or one of each?
                         let after_number =
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
                         let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
-                        if after_number
-                            && matches!(&argument, Argument::Row(select) if select.order.is_some())
+                        if after_number && is_best(&argument)
                             || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;

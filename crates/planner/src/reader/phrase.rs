@@ -235,8 +235,10 @@ impl Parser<'_> {
         found
     }
 
-    /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are.
+    /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are, or if they are rows
+    /// of another table.
     fn among(&self, np: &Np) -> Option<Np> {
+        self.context.as_ref().is_none_or(|rows| rows.table == self.focus).then_some(())?;
         let Some(rows) = self.list() else { return Some(np.clone()) };
         let conds = [np.conds.clone(), vec![rows.filter.clone()]].concat();
         rows.order.is_none().then(|| Np { conds, ..np.clone() })
