@@ -118,7 +118,7 @@ def from_file(path):
         frame = table.to_pandas(split_blocks=True, use_threads=False)
         for name in table.column_names:
             if is_wide(table[name]):
-                frame[name] = pandas.array(table[name].to_pylist(), dtype="Int64")
+                frame[name] = pandas.Int64Dtype().__from_arrow__(table[name])
         metadata = table.schema.metadata or {}
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
         # The number that the first row has in its file.
@@ -207,6 +207,11 @@ def settle(namespace, spec):
     if isinstance(rows, int):
         result.setdefault("failed", rows)
         return
+    if isinstance(rows, dict) and rows.keys() == {"columns", "places", "values"}:
+        # A database picked them out.
+        records = [dict(zip(rows["columns"], values)) for values in rows["values"]]
+        settle_records(result, records, spec, namespace["artifacts"], rows["places"])
+        return
     if not hasattr(rows, "iloc"):
         rows = list(rows)
         if all(isinstance(row, dict) for row in rows):
@@ -234,8 +239,8 @@ def write_table(rows, form, folder):
     write(folder / f"table.{form}", index=False)
 
 
-def settle_records(result, rows, spec, folder):
-    """The same for rows that are plain records: they need no pandas."""
+def settle_records(result, rows, spec, folder, places=None):
+    """The same for rows that are plain records: they need no pandas. `places` say where each stands in its table."""
     result.setdefault("failed", len(rows))
     if not spec["max_rows"] or not rows:
         return
@@ -246,10 +251,10 @@ def settle_records(result, rows, spec, folder):
     show = lambda row, column: HIDDEN if column in spec["mask"] else plain(row.get(column))
     result["samples"] = [
         {
-            "key": {column: show(row, column) for column in keys} or {"row": place + 1},
+            "key": {column: show(row, column) for column in keys} or {"row": place},
             "values": {column: show(row, column) for column in shown},
         }
-        for place, row in enumerate(rows[: spec["max_rows"]])
+        for place, row in zip(places or range(1, len(rows) + 1), rows[: spec["max_rows"]])
     ]
     result["artifact"] = "failed_rows.csv"
     with open(folder / result["artifact"], "w", newline="", encoding="utf-8") as file:

@@ -240,6 +240,8 @@ def limit_behind(error):
     """The limit that an exception tells of; libraries have classes of their own for it."""
     if isinstance(error, MemoryError) or isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return "memory"
+    if type(error).__name__ == "OutOfMemoryException" and type(error).__module__ == "_duckdb":
+        return "memory"
     # The reader of CSV files in pandas tells it in words only.
     if isinstance(error, ValueError) and error.args == ("Error tokenizing data. C error: out of memory",):
         return "memory"
@@ -464,9 +466,11 @@ def run(job, source, compiled, namespace):
     namespace.update(job["values"])
     if job["tables"] or job["frames"] or readings:
         tables = {name: TABLES.Table(call, name) for name in job["tables"]}
-        mounted = {table: namespace["files"][name] for table, name in job["frames"].items()}
+        # What is not among this job's files came with an earlier one of the session.
+        mounted = {table: namespace["files"].get(name, pathlib.Path(WORK, "data", name)) for table, name in job["frames"].items()}
         namespace["reading_notes"] = []
         namespace["frame"] = FRAMES.framer(mounted, tables, readings, namespace["files"], namespace["reading_notes"])
+        namespace["frame"].judged, namespace["frame"].figures = FRAMES.counter(mounted, job["memory_bytes"])
         if tables:
             namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:

@@ -121,7 +121,7 @@ pub(crate) struct Collected {
 /// How the content of an artifact is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// By the file itself: the cell is dead, so nobody can change it.
+    /// From the file itself: the cell is dead, so the file can no longer change.
     Descriptor,
     /// As a copy: a session's cell goes on.
     Copy,
@@ -155,7 +155,7 @@ pub(crate) fn collect(work: &OwnedFd, limits: &Limits, keep: Keep) -> Collected 
     collected
 }
 
-/// Names of files left in the work folder itself, which nobody collects.
+/// Names of files left in the work folder itself, which are not collected.
 pub(crate) fn left_behind(work: &OwnedFd) -> Vec<String> {
     const OWN: [&[u8]; 3] = [b"artifacts", b"data", b"tmp"];
     const SHOWN_MAX: usize = 20;
@@ -240,7 +240,7 @@ fn examine(file: File, name: &str, bytes: u64, keep: Keep) -> io::Result<Artifac
         }
     };
     let mut hash = Sha256::new();
-    let mut look = content::Look::new(name);
+    let mut look = content::ContentScan::new(name);
     let mut piece = vec![0; 64 * 1024];
     let mut length = 0;
     let mut reader = (&file).take(bytes);

@@ -535,7 +535,7 @@ fn cause_of_end(end: End, limits: &Limits) -> (Cause, Option<i32>, String) {
             Some(signal),
             format!("it used {} of CPU time", ordain_types::format_duration(cpu)),
         ),
-        // Nobody but the kernel's out-of-memory killer kills a cell behind the supervisor's back.
+        // Only the kernel's out-of-memory killer kills a cell without the supervisor's knowing.
         SIGKILL => (Cause::MemoryLimit, Some(signal), "the kernel killed it for its memory".to_owned()),
         signal => (Cause::Crash, Some(signal), format!("it died of signal {signal}")),
     }

@@ -35,7 +35,7 @@ pub(crate) struct Compiled {
 }
 
 impl Compiled {
-    /// Reads what a cell that compiles gives back; `None` if it is no such thing.
+    /// Reads what a cell that compiles gives back; `None` if it is malformed.
     pub(crate) fn read(values: &serde_json::Map<String, Value>) -> Option<Self> {
         let part = |name: &str| values.get(name)?.as_str().and_then(bytes);
         let compiled = Self { helpers: part("helpers")?, program: part("program")? };
@@ -50,11 +50,11 @@ impl Compiled {
 /// The programs that were run lately.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
-    known: Mutex<HashMap<[u8; 32], Known>>,
+    known: Mutex<HashMap<[u8; 32], RecentProgram>>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct RecentProgram {
     runs: u32,
     compiled: Option<Arc<Compiled>>,
 }

@@ -287,7 +287,7 @@ impl LocalExecutor {
                 Ok((cell.run(&job, &compiled, host, output).await?, cell, queue))
             };
             match ran.await {
-                // Nobody can tell that it ran, so it may run again.
+                // It had no visible effect, so it may run again.
                 Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls == 0 && attempt < TRIES => {}
                 // The caller answered its calls: it can roll them back and run the job again.
                 Ok((ran, ..)) if ran.is_lost_in_silence && ran.host_calls > 0 => {
@@ -362,7 +362,7 @@ impl LocalExecutor {
                     *entered.place = session;
                     return Ok(self.execution(ran, collected, Vec::new(), &job, started, queue));
                 }
-                // The cell was lost before the job reached it: the session starts anew.
+                // The cell was lost before the job reached it: the session starts again.
                 Err(CellError::Lost) if attempt < TRIES => {}
                 Err(error) => return Err(error),
             }
@@ -380,7 +380,7 @@ impl LocalExecutor {
         queue: std::time::Duration,
     ) -> Execution {
         let left_behind = artifact::left_behind(cell.work());
-        // The usual job leaves nothing, and then nobody need wait for the cell to be gone.
+        // The usual job leaves nothing, and then there is no need to wait for the cell to end.
         let collected = if artifact::is_empty(cell.work()) {
             Collected::default()
         } else {

@@ -101,7 +101,7 @@ pub(crate) fn open_one(file: &InputFile) -> io::Result<(File, u64)> {
 /// Copies opened inputs into a cell's work folder. Files of a session replace earlier ones of the same name.
 ///
 /// The cell itself makes the empty files, because the work folder belongs to its user namespace and takes new files
-/// from nobody else; the supervisor then fills them.
+/// from no one else; the supervisor then fills them.
 pub(crate) async fn place(cell: &mut Cell, files: Vec<(String, File)>) -> Result<(), CellError> {
     if files.is_empty() {
         return Ok(());

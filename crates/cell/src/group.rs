@@ -117,7 +117,7 @@ fn mounted(mounts: &str, kind: &str, path: &str, is_wanted: impl Fn(&str) -> boo
 }
 
 /// Whether groups in a folder of version 2 have limits on memory, also after asking for it. Only folders that are this
-/// user's, or that were handed over, are touched: others are somebody else's to arrange.
+/// user's, or that were handed over, are touched: others belong to other programs.
 fn is_given_limits(folder: &Path) -> bool {
     let mut value = [0_u8; 8];
     let is_handed_over = ["user.delegate", "trusted.delegate"].iter().any(|name| {
@@ -171,7 +171,7 @@ mod tests {
         let mounts = "25 20 0:22 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
         let folder = mounted(mounts, "cgroup2", "/system.slice/ordain.service/supervisor", |_| true);
         assert_eq!(folder.unwrap(), Path::new("/sys/fs/cgroup/system.slice/ordain.service/supervisor"));
-        // There is no such group here, so nobody has handed it over.
+        // There is no such group here, so it was not handed over.
         assert_eq!(parent_of(own, mounts), None);
         assert_eq!(parent_of("", mounts), None);
     }

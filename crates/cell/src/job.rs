@@ -42,7 +42,7 @@ pub struct Job {
     /// The session whose state it shares, if any. The limits of a session's process (memory, processes, CPU time, work
     /// folder) are those of its first job; a later job can lower the first three and never raise them.
     pub session: Option<String>,
-    /// In a session: whether it starts without the variables and artifacts that earlier jobs left. Whoever may tamper
+    /// In a session: whether it starts without the variables and artifacts that earlier jobs left. Code that may tamper
     /// with the process is not held off by it; it is for code of one author that would only stumble over them.
     pub is_fresh: bool,
     /// By what the code was judged. An executor elsewhere judges it again, by the same; without it, by the defaults

@@ -52,7 +52,7 @@ fn prepare_one(file: &InputFile) -> Result<Mount, CellError> {
     let unreadable = |error| wrong(&file.name, format!("cannot be read: {error}"));
     let (content, _) = open_one(file).map_err(unreadable)?;
     let mode = content.metadata().map_err(unreadable)?.mode();
-    // The zygote of the superuser becomes somebody else, for whom the file's own rights hold.
+    // The superuser's zygote changes to another user, to whom the file's permissions apply.
     if rustix::process::geteuid().is_root() && mode & OTHERS_MAY_READ == 0 {
         let problem = "can be read by its owner alone, so cells cannot be shown it; allow others to read it, or copy it";
         return Err(wrong(&file.name, problem.to_owned()));

@@ -207,7 +207,7 @@ impl Pool {
         self.changed.notify_waiters();
     }
 
-    /// The zygote, started anew if there is none or it was lost.
+    /// The zygote; a new one is started if there is none or it was lost.
     async fn zygote(&self) -> Result<Arc<Zygote>, CellError> {
         let mut zygote = self.zygote.lock().await;
         match &*zygote {

@@ -55,12 +55,12 @@ impl Session {
 }
 
 /// The place of a session; jobs of one session run one after the other.
-type Place = Arc<tokio::sync::Mutex<Option<Session>>>;
+type SessionSlot = Arc<tokio::sync::Mutex<Option<Session>>>;
 
 /// The open sessions of an executor.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    open: Mutex<HashMap<String, Place>>,
+    open: Mutex<HashMap<String, SessionSlot>>,
     open_max: usize,
 }
 
@@ -105,7 +105,7 @@ impl Sessions {
         }
     }
 
-    fn place(&self, name: &str) -> Result<Place, CellError> {
+    fn place(&self, name: &str) -> Result<SessionSlot, CellError> {
         let mut open = lock(&self.open);
         if let Some(place) = open.get(name) {
             return Ok(Arc::clone(place));
@@ -113,12 +113,12 @@ impl Sessions {
         if open.len() >= self.open_max {
             return Err(CellError::Sessions { open: open.len() });
         }
-        let place = Place::default();
+        let place = SessionSlot::default();
         open.insert(name.to_owned(), Arc::clone(&place));
         Ok(place)
     }
 
-    fn is_open(&self, name: &str, place: &Place) -> bool {
+    fn is_open(&self, name: &str, place: &SessionSlot) -> bool {
         lock(&self.open).get(name).is_some_and(|open| Arc::ptr_eq(open, place))
     }
 }

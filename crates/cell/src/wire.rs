@@ -314,7 +314,7 @@ mod tests {
             assert!(matches!(result(&small.repeat(3_000_000)), Err(WireError::Unfolded(_))), "{small}");
             assert_eq!(result(&small.repeat(10_000)), Ok(()), "{small}");
         }
-        // Text is as long as it looks, whatever stands in it.
+        // The length of text does not depend on its characters.
         assert_eq!(result(&format!("{:?},", r#"{"a\":[,"#.repeat(2_000_000))), Ok(()));
         let call = format!(r#"{{"name":"x","arguments":{{"a":[{}0]}}}}"#, "0,".repeat(3_000_000));
         let mut buffer = FrameBuffer::default();

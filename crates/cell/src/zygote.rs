@@ -46,7 +46,8 @@ pub static READING_SOURCE: &str = concat!(
     include_str!("../python/pieces.py")
 );
 /// The Python that makes frames of tables.
-pub static FRAMES_SOURCE: &str = include_str!("../python/frames.py");
+pub static FRAMES_SOURCE: &str =
+    concat!(include_str!("../python/frames.py"), "\n\n", include_str!("../python/database.py"));
 
 /// How long a zygote may take to import everything. pandas takes about a second on a small machine; a loaded one may
 /// need many times that.
@@ -423,7 +424,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    /// The cells of a zygote whose outer process is this one, which nobody can wait for.
+    /// The cells of a zygote whose outer process is this one, which have no parent that waits for them.
     fn cells() -> Cells {
         let outer = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty());
         Cells::new(outer.unwrap())

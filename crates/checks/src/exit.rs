@@ -90,7 +90,7 @@ pub struct Circumstances {
     pub is_interrupted: bool,
     /// `--frozen` was given and something needs compiling or approval.
     pub is_frozen: bool,
-    /// Checks that were skipped because nobody could evaluate them do not count.
+    /// Checks that were skipped because they could not be evaluated do not count.
     pub allows_skipped: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Check files: read with the place of every slip of the pen, and added to without losing a byte of what was there.
+//! Check files: read with the position of every mistake, and added to without losing a byte of what was there.
 
 mod edit;
 mod json;

@@ -1,7 +1,7 @@
 //! Built-in kinds: each compiles to plain pandas, without a model.
 //!
 //! [`compile`] gives code that a person can read: it takes its table by `frame`, marks the rows that it judges and the
-//! rows that fail, and sets `result`. Columns are looked up in the schema first, so that a slip of the pen is an error
+//! rows that fail, and sets `result`. Columns are looked up in the schema first, so that a misspelt name is an error
 //! with the nearest name and not an exception in a cell.
 //!
 //! The code names neither the check nor its owner, so that a change of those keeps it byte for byte.
@@ -23,14 +23,13 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use ordain_types::{Schema, Table};
+use ordain_types::{RuleSql, Schema, Table, TableRule};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use emit::Code;
 use params::Params;
 
-pub use condition::{Side, Test};
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
@@ -75,6 +74,40 @@ pub struct CompiledKind {
     pub code: String,
     /// What it does, as a structured plan.
     pub plan: CheckPlan,
+    /// The same for a database that judges the rows where they are; `None` where only pandas can tell.
+    pub by_sql: Option<BySql>,
+}
+
+/// A rule that a database judges, and the code that makes a result of what it counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BySql {
+    /// The rule.
+    pub rule: TableRule,
+    /// The judged columns that may hold values which cannot be read as their type.
+    pub unread: Vec<String>,
+    /// Whether rows with such a value pass.
+    pub lets_unread_pass: bool,
+    before: String,
+    after: String,
+}
+
+impl BySql {
+    /// The program that makes the result from what a cell's own database finds with these statements.
+    pub fn in_cell(&self, sql: &RuleSql) -> String {
+        let texts = [&self.rule.table, &sql.found, &sql.rows].map(|text| literal::text(text));
+        let unread = literal::names(&self.unread);
+        let (how, more) = match (sql.marks_rows, self.lets_unread_pass) {
+            (false, _) => ("figures", ""),
+            (true, false) => ("judged", ", \"fail\""),
+            (true, true) => ("judged", ", \"pass\""),
+        };
+        format!("{}counted = frame.{how}({}, {unread}{more})\n{}", self.before, texts.join(", "), self.after)
+    }
+
+    /// The program that makes the result from what was counted before it runs, given as `inputs`.
+    pub fn given(&self) -> String {
+        format!("{}counted = inputs[\"counted\"]\n{}", self.before, self.after)
+    }
 }
 
 /// What the code of a check does: the first of the two stages in which a check is planned.
@@ -121,7 +154,7 @@ fn on_one_table(
     let mut code = Code::new(table);
     if let Some(filter) = &check.filter {
         filter::check(filter, table)?;
-        code.filter(filter);
+        code.filter(filter, &filter::columns(filter, table));
     }
     condition::when(&mut code, params, table)?;
     match check.kind.as_str() {
@@ -166,7 +199,7 @@ fn python(check: &Check, params: &mut Params<'_>) -> Result<CompiledKind, Compil
         output: "what the code sets as `result`".to_owned(),
         ..CheckPlan::default()
     };
-    Ok(CompiledKind { code, plan })
+    Ok(CompiledKind { code, plan, by_sql: None })
 }
 
 /// Names of columns for a sentence.

@@ -71,7 +71,7 @@ pub struct CheckResult {
     pub artifacts: Vec<String>,
     /// Where the code came from.
     pub code_from: Option<CodeFrom>,
-    /// Why the code was made anew, where it was.
+    /// Why the code was compiled again, where it was.
     pub recompiled: Option<String>,
     /// What is worth saying besides: a new column that the code does not use …
     pub notes: Vec<String>,
@@ -195,7 +195,7 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// Whether nobody knows if the rule holds, though somebody wants to: such a check is not green.
+    /// Whether it is unknown if the rule holds, although the check is enabled: such a check is not green.
     pub const fn is_open(self) -> bool {
         matches!(self, Self::MissingTable | Self::EmptyTable | Self::NotCompiled)
     }

@@ -8,7 +8,7 @@ use croner::parser::{CronParser, Seconds, Year};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-/// A longer text is no schedule.
+/// The longest schedule.
 const TEXT_BYTES_MAX: usize = 200;
 
 /// The fields, and what they may hold.

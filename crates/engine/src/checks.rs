@@ -8,6 +8,7 @@
 //! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same,
 //! and says from which run it is.
 
+mod by_sql;
 mod cells;
 mod changes;
 mod compile;
@@ -16,8 +17,10 @@ mod edit;
 mod error;
 mod failures;
 mod history;
+mod no_values;
 mod notify;
 mod read;
+mod readings;
 mod record;
 mod results;
 mod run;

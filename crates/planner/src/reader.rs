@@ -5,6 +5,7 @@
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
 mod amounts;
+mod called;
 mod code;
 mod compute;
 mod condition;

@@ -69,7 +69,7 @@ impl Dead {
     }
 }
 
-/// The processes that have died since somebody last looked.
+/// The processes that have died since the last look.
 pub(crate) fn dead(state: &Path) -> Vec<Dead> {
     let Ok(files) = std::fs::read_dir(folder(state)) else { return Vec::new() };
     let locked = files.flatten().filter_map(|file| {

@@ -17,7 +17,7 @@ use crate::store::Inner;
 
 /// How often a key is tried that others take and leave meanwhile.
 const TAKES_MAX: usize = 5;
-/// Longer keys are no keys.
+/// The longest idempotency key.
 const KEY_BYTES_MAX: usize = 500;
 
 /// What a claim of an idempotency key found.
@@ -159,7 +159,10 @@ impl Taking<'_> {
             // One statement is a transaction of its own, and one way to the server and back.
             sql.text = format!("WITH claimed AS ({}) ", sql.text);
             queue::insert(&mut sql, queued, now);
-            sql.push(" FROM claimed RETURNING run_id");
+            // The disk is waited for when the run is committed, or its caller is told that it is accepted.
+            sql.push(
+                " FROM claimed WHERE set_config('synchronous_commit', 'off', true) = 'off' RETURNING run_id",
+            );
             return Ok(!session.write(sql).await?.is_empty());
         }
         if session.write(sql).await?.is_empty() {

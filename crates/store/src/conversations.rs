@@ -10,7 +10,7 @@ use crate::session::{Intent, Session};
 use crate::sql::Datum;
 use crate::store::Inner;
 
-/// Longer names of conversations are no names.
+/// The longest name of a conversation.
 const NAME_BYTES_MAX: usize = 300;
 
 /// One turn of a conversation.

@@ -16,7 +16,7 @@ use crate::store::{Inner, Store};
 const PART_BYTES: usize = 512 << 10;
 /// The largest file.
 const FILE_BYTES_MAX: usize = 256 << 20;
-/// Longer names are no names.
+/// The longest name.
 const NAME_BYTES_MAX: usize = 500;
 /// Files of one owner that are listed.
 const LISTED_MAX: i64 = 10_000;

@@ -1,9 +1,9 @@
 //! Keys of callers: who may use a served workspace, and for what.
 //!
 //! A key is `ordain_<id>_<secret>`: the prefix lets secret scanners find one that leaked, the id finds its row, and the
-//! secret has 256 random bits, so a plain SHA-256 of it is as good as the secret is long. The secret itself is never
-//! kept. What is done with keys stands in the ledger, and a row counts only as long as it is what its newest ledger
-//! entry says: one that was put in or edited behind Ordain's back is no key.
+//! secret has 256 random bits, so a plain SHA-256 of it cannot be searched through. The secret itself is never
+//! kept. Every change of a key is in the ledger, and a row counts only as long as it is what its newest ledger
+//! entry says: one that was inserted or edited without Ordain is refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::store::{Inner, Store};
 
 /// What every key begins with.
 const PREFIX: &str = "ordain_";
-/// Longer names are no names.
+/// The longest name of a key.
 const NAME_BYTES_MAX: usize = 200;
 /// Keys that a store has at most, revoked ones too.
 const KEYS_MAX: usize = 10_000;
@@ -294,7 +294,7 @@ async fn rotate(
         limits: old.limits.clone(),
     };
     let made = insert(store, &mut session, new).await?;
-    // The end of the old key stands in the ledger too, or it would seem altered.
+    // The end of the old key is in the ledger too; otherwise the key would seem altered.
     let content = json!({ "action": "replace", "key": old.told() });
     let entry = NewEntry { kind: "key".to_owned(), run_id: None, note: note.clone(), content };
     store.ledger.append(&mut session, &store.clock, entry).await?;
@@ -302,7 +302,7 @@ async fn rotate(
     Ok(made)
 }
 
-/// Remembers that a key was used. It is no act of anybody, so the ledger does not tell of it.
+/// Remembers that a key was used. That changes nothing, so it is not in the ledger.
 async fn used(store: &Arc<Inner>, key_id: &str) -> Result<(), StoreError> {
     let mut session = store.pool.begin(Intent::Own).await?;
     set(&mut session, "last_used_at", &store.clock.timestamp(), key_id).await?;

@@ -161,7 +161,7 @@ impl Ledger {
         let (remembering, known, refused) = (Mutex::default(), Mutex::default(), Mutex::default());
         let ledger = Self { key, checkpoint, remembering, known, refused };
         if is_new {
-            // From here on a missing checkpoint is one that somebody took away.
+            // From here on a missing checkpoint means that it was removed.
             ledger.remember(&ledger.sign(0, NOTHING.to_owned()));
         }
         Ok(ledger)
@@ -272,7 +272,7 @@ impl Ledger {
         Ok((file, kept))
     }
 
-    /// One write of one block: whoever reads the file, at whatever moment a process ends, finds the old text or the new.
+    /// One write of one block: a reader finds the old text or the new one, also if the process is killed meanwhile.
     fn overwrite(&self, file: &std::fs::File, checkpoint: &Checkpoint) -> std::io::Result<()> {
         use std::os::unix::fs::FileExt as _;
         let text = self.know(checkpoint);

@@ -36,7 +36,7 @@ const ERROR_CHARS_MAX: usize = 500;
 pub enum OutboxState {
     /// It waits for its turn, or for another try.
     Queued,
-    /// Somebody sends it.
+    /// A process is sending it.
     Sending,
     /// It arrived.
     Sent,
@@ -287,7 +287,7 @@ async fn take(store: &Arc<Inner>, lease: Duration) -> Result<Option<Taken>, Stor
     let call = match sealed_call(store, &mut session, &key).await? {
         Ok(call) => call,
         Err(message) => {
-            // Nobody sends what somebody wrote into the database; the calls of other lanes go on.
+            // A call that was written into the database by hand is not sent; other lanes go on.
             let mut sql = session.sql(&format!("UPDATE {outbox} SET state = 'dead', error = "));
             sql.text_param(&message).push(" WHERE key = ").text_param(&key);
             session.write(sql).await?;

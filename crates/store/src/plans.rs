@@ -19,7 +19,7 @@ use crate::session::{Intent, Session};
 use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Inner;
 
-/// Where a plan stands in the list, so that the list can be read on from there.
+/// The position of a plan in the list, so that the list can be read on from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanMark {
     /// Whether it is pinned.
@@ -56,7 +56,7 @@ const COLUMNS: [&str; 16] = [
 /// A plan that was verified and has run well.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CachedPlan {
-    /// Names the plan: the hash of its kind, its key and its code.
+    /// Names the plan: the hash of its kind, its key, its code and what else tells it from others.
     pub plan_id: String,
     /// What it is for: `ask`, `code`, `check`.
     pub kind: String,
@@ -199,7 +199,7 @@ pub(crate) async fn find(
         sql.push(" LIMIT 8");
     }
     let rows = session.read(sql).await?;
-    // A plan that was altered is as good as gone.
+    // A plan that was altered is treated as missing.
     rows.iter().filter(|row| is_sealed(ledger, row)).map(|row| plan(row)).collect()
 }
 
@@ -289,7 +289,7 @@ pub(crate) fn used(dialect: Dialect, plan_id: &str, now: &str) -> Sql {
     let mut sql = Sql::new(dialect, &format!("UPDATE {plans} SET uses = uses + 1, last_used_at = "));
     sql.text_param(now).push(" WHERE plan_id = ").text_param(plan_id);
     if dialect == Dialect::Postgres {
-        // Nobody waits until a count is on the disk.
+        // Counts are written without waiting for the disk.
         sql.push(" AND set_config('synchronous_commit', 'off', true) = 'off'");
     }
     sql

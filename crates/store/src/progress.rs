@@ -18,7 +18,7 @@ use crate::sql::{Datum, Dialect, Sql};
 use crate::store::Inner;
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct KeptProgress {
     record: RunRecord,
     note: EntryNote,
 }
@@ -26,7 +26,7 @@ struct Kept {
 /// Keeps what a run has come to, in place of what was kept before.
 pub(crate) async fn keep(store: &Arc<Inner>, record: RunRecord, note: EntryNote) -> Result<(), StoreError> {
     let (run, claim) = (record.run_id.clone(), note.claim.clone());
-    let kept = serde_json::to_string(&Kept { record, note })
+    let kept = serde_json::to_string(&KeptProgress { record, note })
         .map_err(|error| StoreError::Database { message: error.to_string() })?;
     let mut session = store.pool.begin(Intent::Own).await?;
     let progress = own(session.dialect(), "progress");
@@ -64,7 +64,7 @@ pub(crate) async fn cut_short(store: &Arc<Inner>, run: &RunId) -> Result<Option<
     sql.text_param(run.as_str());
     let rows = session.read(sql).await?;
     let text = |at: usize| rows.first().and_then(|row| row[at].as_text()).unwrap_or_default();
-    let kept = serde_json::from_str::<Kept>(text(0)).ok().filter(|kept| kept.record.run_id == *run);
+    let kept = serde_json::from_str::<KeptProgress>(text(0)).ok().filter(|kept| kept.record.run_id == *run);
     // What nobody here has signed is not carried on, nor is a run that has ended.
     let is_sealed = store.ledger.is_sealed(&message(text(0)), text(1));
     let is_open = match runs::find(&store.ledger, &mut session, run.as_str()).await {
@@ -72,7 +72,7 @@ pub(crate) async fn cut_short(store: &Arc<Inner>, run: &RunId) -> Result<Option<
         Err(StoreError::UnknownRun { .. }) => true,
         Err(error) => return Err(error),
     };
-    let Some(Kept { record, note }) = kept.filter(|_| is_sealed && is_open) else {
+    let Some(KeptProgress { record, note }) = kept.filter(|_| is_sealed && is_open) else {
         forget(&mut session, run).await?;
         session.commit().await?;
         return Ok(None);

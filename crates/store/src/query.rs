@@ -224,11 +224,11 @@ fn visible_part(relation: &Relation) -> String {
 
 /// The parameters that came with a query.
 struct Params<'a> {
-    given: Given<'a>,
+    given: ParamValues<'a>,
     next: usize,
 }
 
-enum Given<'a> {
+enum ParamValues<'a> {
     List(&'a [Value]),
     Named(&'a serde_json::Map<String, Value>),
 }
@@ -236,9 +236,9 @@ enum Given<'a> {
 impl<'a> Params<'a> {
     fn new(params: &'a Value) -> Result<Self, StoreError> {
         let given = match params {
-            Value::Null => Given::List(&[]),
-            Value::Array(list) => Given::List(list),
-            Value::Object(named) => Given::Named(named),
+            Value::Null => ParamValues::List(&[]),
+            Value::Array(list) => ParamValues::List(list),
+            Value::Object(named) => ParamValues::Named(named),
             _ => return Err(refused("its parameters are neither a list nor a dict", None)),
         };
         Ok(Self { given, next: 0 })
@@ -247,28 +247,30 @@ impl<'a> Params<'a> {
     fn take(&mut self, param: &Param) -> Result<Value, StoreError> {
         let missing = || refused("it has more parameters than were given", None);
         match (&self.given, param) {
-            (Given::List(list), Param::Next) => {
+            (ParamValues::List(list), Param::Next) => {
                 self.next += 1;
                 list.get(self.next - 1).cloned().ok_or_else(missing)
             }
-            (Given::List(list), Param::Numbered(number)) => {
+            (ParamValues::List(list), Param::Numbered(number)) => {
                 self.next = self.next.max(*number);
                 number.checked_sub(1).and_then(|at| list.get(at)).cloned().ok_or_else(missing)
             }
-            (Given::Named(named), Param::Named(name)) => named
+            (ParamValues::Named(named), Param::Named(name)) => named
                 .get(name)
                 .cloned()
                 .ok_or_else(|| refused(format!("no parameter `{name}` was given"), None)),
-            (Given::List(_), Param::Named(_)) => {
+            (ParamValues::List(_), Param::Named(_)) => {
                 Err(refused("its parameters have names, a list was given", None))
             }
-            (Given::Named(_), _) => Err(refused("its parameters have no names, a dict was given", None)),
+            (ParamValues::Named(_), _) => {
+                Err(refused("its parameters have no names, a dict was given", None))
+            }
         }
     }
 
     fn all_taken(&self) -> Result<(), StoreError> {
         match &self.given {
-            Given::List(list) if self.next < list.len() => {
+            ParamValues::List(list) if self.next < list.len() => {
                 Err(refused(format!("{} parameters were given, it has {}", list.len(), self.next), None))
             }
             _ => Ok(()),

@@ -66,7 +66,8 @@ impl Store {
         })
     }
 
-    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`].
+    /// Accepts a run, together with its claim. It is queued if, and only if, the claim is [`Claim::Taken`]. Every node
+    /// sees it at once; that it outlives a crash of the database is certain after [`Self::flush`], or with any commit.
     pub fn enqueue<'a>(&'a self, run: &'a QueuedRun, fingerprint: &'a str) -> Answer<'a, Claim> {
         let (key, fingerprint) = (run.claim.as_str(), Some(fingerprint));
         let (run_id, queued) = (&run.run_id, Some(run));
@@ -74,6 +75,11 @@ impl Store {
         Box::pin(
             async move { Taking { store, key, fingerprint, run: run_id, owner: None, queued }.take().await },
         )
+    }
+
+    /// Waits until everything that was accepted before is on the disk.
+    pub fn flush(&self) -> Answer<'_, ()> {
+        Box::pin(async move { self.inner().pool.session().await?.flush().await })
     }
 
     /// An accepted run that has not ended.
@@ -148,7 +154,7 @@ impl Store {
             let mut sql = session.sql(&format!("DELETE FROM {queue} WHERE run_id = "));
             sql.text_param(run.as_str());
             session.write(sql).await?;
-            // Nobody can send the run's own claim again, and a claim that is not finished is nobody's any more.
+            // The run's own claim cannot be sent again, and an unfinished claim belongs to no process any more.
             let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE run_id = "));
             sql.text_param(run.as_str()).push(" AND (finished = 0 OR claim = ");
             sql.text_param(&QueuedRun::own_claim(run)).push(")");

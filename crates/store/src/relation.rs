@@ -66,7 +66,7 @@ pub(crate) struct Storage {
 pub(crate) enum Filled {
     /// It stores what it is given.
     No,
-    /// It numbers the rows, and takes a number only from somebody who insists.
+    /// It numbers the rows, and takes a given number only where it is forced to.
     Numbered,
     /// It calculates the value from other columns.
     Calculated,

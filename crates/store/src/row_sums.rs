@@ -1,4 +1,4 @@
-//! A sum over the rows of each table, carried along with every change, so that rows which somebody changed behind
+//! A sum over the rows of each table, carried along with every change, so that rows which were changed behind
 //! Ordain's back are found.
 //!
 //! The sum of a table is the sum of its rows' hashes, so that a change costs as much as the rows that it touches: their

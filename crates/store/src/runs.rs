@@ -47,7 +47,7 @@ pub struct Owned {
     pub decided_by: Option<String>,
 }
 
-/// Whether an entry of this kind tells what somebody decided on a run.
+/// Whether an entry of this kind records a decision on a run.
 pub(crate) fn is_decision(kind: &str) -> bool {
     matches!(kind, "approve" | "reject" | "undo" | "conflict")
 }

@@ -15,7 +15,7 @@ use crate::session::Session;
 
 /// What the entries about a run say.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct RunEntries {
     /// The place of the newest one.
     pub(crate) seq: u64,
     content: Value,
@@ -29,7 +29,7 @@ pub(crate) struct People {
     pub(crate) decided_by: Option<String>,
 }
 
-impl Told {
+impl RunEntries {
     /// Nothing, if there is no entry or one of them is not genuine.
     fn of(ledger: &Ledger, entries: &[LedgerEntry]) -> Option<Self> {
         let mut told = None::<Self>;
@@ -59,9 +59,9 @@ pub(crate) async fn check(
     run: &RunId,
     stored: &str,
     changes: Option<&ChangeSet>,
-) -> Result<Told, StoreError> {
+) -> Result<RunEntries, StoreError> {
     let entries = ledger::of_runs(session, &[run.as_str()]).await?;
-    let Some(told) = entries.first().and_then(|entries| Told::of(ledger, entries)) else {
+    let Some(told) = entries.first().and_then(|entries| RunEntries::of(ledger, entries)) else {
         return Err(altered(format!("run `{run}` has no genuine entry in the ledger")));
     };
     if !told.says(stored) {
@@ -84,7 +84,7 @@ pub(crate) async fn marked(
     let runs: Vec<&str> = records.iter().map(|(record, _)| record.run_id.as_str()).collect();
     let entries = ledger::of_runs(session, &runs).await?;
     let checked = std::iter::zip(records, entries).map(|((record, stored), entries)| {
-        let told = Told::of(ledger, &entries).filter(|told| told.says(&stored));
+        let told = RunEntries::of(ledger, &entries).filter(|told| told.says(&stored));
         match told {
             Some(told) => (record, told.people),
             None => (in_place_of(&record), People::default()),
@@ -100,7 +100,7 @@ pub(crate) async fn askers(
     runs: &[&str],
 ) -> Result<Vec<Option<String>>, StoreError> {
     let entries = ledger::of_runs(session, runs).await?;
-    Ok(entries.iter().map(|entries| Told::of(ledger, entries)?.people.asked_by).collect())
+    Ok(entries.iter().map(|entries| RunEntries::of(ledger, entries)?.people.asked_by).collect())
 }
 
 /// Whether a record stands for one that was altered.

@@ -93,6 +93,13 @@ impl Pool {
         })
     }
 
+    pub(crate) fn dialect(&self) -> Dialect {
+        match &self.connections {
+            Connections::Sqlite(_) => Dialect::Sqlite,
+            Connections::Postgres(_) => Dialect::Postgres,
+        }
+    }
+
     /// Takes a connection that is in no transaction.
     pub(crate) async fn session(&self) -> Result<Session, StoreError> {
         let connection = match &self.connections {
@@ -399,6 +406,15 @@ impl Session {
             return Err(StoreError::CommitUnknown { run: String::new() });
         }
         Ok(())
+    }
+
+    /// Waits until everything that was committed before is on the disk.
+    pub(crate) async fn flush(&mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            // A commit of SQLite is.
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.script(postgres::FLUSH).await,
+        }
     }
 
     /// Rolls back, and waits until that is done.

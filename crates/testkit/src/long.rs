@@ -8,5 +8,10 @@ const LONGER: u32 = 20;
 
 /// How often to do what is done `usual` times in the short form.
 pub fn times(usual: u32) -> u32 {
-    if std::env::var_os(VARIABLE).is_some() { usual * LONGER } else { usual }
+    if is_wanted() { usual * LONGER } else { usual }
+}
+
+/// Whether the long form is wanted.
+pub fn is_wanted() -> bool {
+    std::env::var_os(VARIABLE).is_some()
 }

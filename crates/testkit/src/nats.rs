@@ -28,8 +28,9 @@ pub struct Servers {
 struct Server {
     port: u16,
     health: u16,
+    options: String,
     /// Its standard input keeps the server alive.
-    _holder: Child,
+    holder: Child,
 }
 
 impl Servers {
@@ -54,14 +55,24 @@ impl Servers {
         addresses.collect::<Vec<_>>().join(",")
     }
 
-    /// Ends one of them at once.
+    /// Sends one of them a signal.
     ///
     /// # Panics
     /// If it is not there.
-    pub fn kill(&self, at: usize) {
+    pub fn signal(&self, at: usize, signal: Signal) {
         let text = fs_err::read_to_string(self.folder.path().join(format!("{at}.pid"))).expect("its number");
         let process = text.trim().parse().ok().and_then(Pid::from_raw).expect("a number");
-        kill_process(process, Signal::KILL).expect("it runs");
+        kill_process(process, signal).expect("it runs");
+    }
+
+    /// Starts one that was killed, with what it has on its disk.
+    ///
+    /// # Panics
+    /// If it does not start.
+    pub fn start_again(&mut self, at: usize) {
+        let server = &mut self.servers[at];
+        server.holder = hold(&program().expect("the program"), &server.options).expect("its shell");
+        self.wait().expect("the servers are well again");
     }
 
     fn try_start(count: usize) -> anyhow::Result<Self> {
@@ -83,7 +94,7 @@ impl Servers {
                     routes.join(",")
                 );
             }
-            Ok(Server { port, health, _holder: hold(&program, &options)? })
+            Ok(Server { port, health, holder: hold(&program, &options)?, options })
         };
         let servers = ports.chunks(3).enumerate().map(hold).collect::<anyhow::Result<Vec<_>>>()?;
         let servers = Self { servers, folder };

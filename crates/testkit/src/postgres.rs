@@ -15,6 +15,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// A running server.
 #[derive(Debug)]
@@ -41,7 +42,27 @@ impl Server {
     /// If PostgreSQL is not installed or does not start; the message says which.
     pub fn shared() -> &'static Self {
         static SERVER: OnceLock<Server> = OnceLock::new();
-        SERVER.get_or_init(|| Self::start().expect("PostgreSQL for the tests"))
+        SERVER.get_or_init(|| Self::start("off").expect("PostgreSQL for the tests"))
+    }
+
+    /// A server that a test may crash: what it has told is on the disk.
+    ///
+    /// # Panics
+    /// As [`Self::shared`].
+    pub fn of_its_own() -> Self {
+        Self::start("on").expect("PostgreSQL for the tests")
+    }
+
+    /// Ends one of the server's own processes at once, which takes all connections with it, and waits until the server
+    /// has read its log and answers again.
+    ///
+    /// # Panics
+    /// If it does not come back.
+    pub fn crash(&self) {
+        let sql = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'";
+        let process = self.psql(&self.url("postgres"), sql).parse().ok().and_then(Pid::from_raw);
+        kill_process(process.expect("a number"), Signal::KILL).expect("it runs");
+        self.wait().expect("the server comes back");
     }
 
     /// Makes an empty database and gives its connection string.
@@ -74,7 +95,7 @@ impl Server {
         format!("postgres://ordain@{socket}/{database}")
     }
 
-    fn start() -> anyhow::Result<Self> {
+    fn start(synchronous_commit: &str) -> anyhow::Result<Self> {
         let programs = programs()?;
         let account = account()?;
         let base = tempfile::Builder::new().prefix("ordain-pg-").tempdir()?.keep();
@@ -99,7 +120,7 @@ impl Server {
         ]);
         let made = initdb.arg(&data).output().context("initdb")?;
         ensure!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let holder = hold(&programs, &base, &data, account)?;
+        let holder = hold(&programs, &base, &data, account, synchronous_commit)?;
         let server = Self { programs, socket: base, account, databases: AtomicU32::new(0), _holder: holder };
         server.wait()?;
         Ok(server)
@@ -124,13 +145,19 @@ impl Server {
 }
 
 /// Starts the server under a shell that stops it and removes its folder once the pipe to it is closed.
-fn hold(programs: &Path, base: &Path, data: &Path, account: Option<Account>) -> anyhow::Result<Child> {
-    // Durability is PostgreSQL's own matter; the tests are about what clients see.
+fn hold(
+    programs: &Path,
+    base: &Path,
+    data: &Path,
+    account: Option<Account>,
+    synchronous_commit: &str,
+) -> anyhow::Result<Child> {
+    // Durability on a disk is PostgreSQL's own matter; the tests are about what clients see.
     let settings = [
         ("listen_addresses", "''"),
         ("fsync", "off"),
         ("full_page_writes", "off"),
-        ("synchronous_commit", "off"),
+        ("synchronous_commit", synchronous_commit),
         ("max_connections", "200"),
         ("shared_buffers", "64MB"),
     ];

@@ -23,6 +23,7 @@ mod row;
 mod run;
 mod schema;
 mod status;
+mod table_rule;
 mod timestamp;
 mod tool;
 mod visible;
@@ -54,6 +55,7 @@ pub use run::{
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use status::STATUSES;
+pub use table_rule::{Asked, RuleSql, Side, Step, TableRule, Test, shown_pattern};
 pub use timestamp::{format_unix_millis, is_timestamp};
 pub use tool::{Tool, Verb, fits};
 pub use visible::visible;

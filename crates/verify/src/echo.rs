@@ -9,7 +9,7 @@ use crate::read;
 use crate::report::Report;
 
 /// The source with the value of its last expression printed, as an interactive Python prints it. A source that does not
-/// end in an expression, or is no Python, is given back as it is.
+/// end in an expression, or is not Python, is given back as it is.
 ///
 /// ```
 /// let echoed = ordain_verify::echoing("x = 3\nx * 2  # six\n");

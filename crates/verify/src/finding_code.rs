@@ -13,7 +13,7 @@ use crate::finding::Severity;
 /// What a reader of the reference needs to know about one kind of finding.
 #[derive(Debug, Clone, Copy)]
 pub struct FindingReference {
-    /// Its name, as it stands in verdicts.
+    /// Its name, as verdicts show it.
     pub name: &'static str,
     /// How much it weighs where nothing lightens it.
     pub severity: Severity,
@@ -119,7 +119,7 @@ finding_codes! {
         example: "",
         instead: "",
     },
-    /// A NUL byte stands in the source.
+    /// The source contains a NUL byte.
     NullByte => FindingReference {
         name: "null-byte",
         severity: Error,

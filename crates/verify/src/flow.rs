@@ -186,7 +186,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             };
             self.state.set(self.state.slot(0, name), value);
         }
-        // Only a request needs both; a check's status stands inside its result; other code needs neither.
+        // Only a request needs both; a check's status is inside its result; other code needs neither.
         if self.policy.contract != Contract::Ask {
             self.state.facts.set(STATUS);
         }

@@ -199,6 +199,8 @@ pub(super) struct SandboxSection {
 pub(super) struct ChecksSection {
     /// The table that holds the failing rows of each check's last run. Ordain makes it.
     pub(super) failures_table: Option<String>,
+    /// The number of rows from which on a database judges a table in place of pandas [default: 2000000].
+    pub(super) large_rows: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]

@@ -52,6 +52,8 @@ const EFFORTS: [&str; 4] = ["minimal", "low", "medium", "high"];
 const TEXT_BYTES_MAX: u64 = 256 * 1024;
 /// The same for `ordain.toml`, which may describe very many tables.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// Rows from which on a table of a file is judged by a database in place of pandas, unless the workspace says otherwise.
+const LARGE_ROWS: u64 = 2_000_000;
 
 /// A folder with its configuration, read and checked.
 #[derive(Debug, Clone)]
@@ -78,6 +80,8 @@ pub struct Workspace {
     pub tables: Vec<TableDeclaration>,
     /// The table that holds the failing rows of checks, if the owner named one.
     pub failures_table: Option<String>,
+    /// The number of rows from which on a database judges a table in place of pandas.
+    pub large_rows: u64,
     /// What columns mean, where the owner declared it.
     pub roles: Vec<DeclaredRole>,
     /// What the owner says about the data, and the verbs that change it.
@@ -283,6 +287,7 @@ impl Workspace {
             backup: BackupSettings::of(root, &file.backup)?,
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
             failures_table: file.checks.failures_table,
+            large_rows: file.checks.large_rows.unwrap_or(LARGE_ROWS),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
             approval: file.approval.mode,

@@ -71,13 +71,13 @@ const MARKUP: [&[u8]; 10] = [
 ];
 
 /// Looks at an artifact as its bytes pass by.
-pub(super) struct Look {
+pub(super) struct ContentScan {
     ending: String,
     start: Vec<u8>,
     table: Option<Table>,
 }
 
-impl Look {
+impl ContentScan {
     pub(super) fn new(name: &str) -> Self {
         let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
         let table = TABLE_ENDINGS.contains(&ending.as_str()).then(Table::default);
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     fn look(name: &str, bytes: &[u8]) -> (&'static str, Vec<&'static str>) {
-        let mut look = Look::new(name);
+        let mut look = ContentScan::new(name);
         // Byte by byte, so that nothing depends on how a file is cut.
         bytes.chunks(1).for_each(|byte| look.at(byte));
         look.finish()

@@ -25,7 +25,7 @@ const LINE_BYTES_MAX: u64 = 64 << 10;
 
 /// The folders and files of one installation.
 #[derive(Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct InstallPaths<'a> {
     /// Where the packages go.
     pub(super) site: &'a Path,
     /// The lock file.
@@ -38,7 +38,7 @@ pub(super) struct Place<'a> {
 pub(super) fn packages(
     data_dir: &DataDir,
     interpreter: &Interpreter,
-    place: &Place<'_>,
+    place: &InstallPaths<'_>,
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
@@ -61,7 +61,7 @@ fn with_uv(
     uv: &Path,
     data_dir: &DataDir,
     interpreter: &Interpreter,
-    place: &Place<'_>,
+    place: &InstallPaths<'_>,
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
@@ -95,7 +95,7 @@ fn with_uv(
 fn with_pip(
     data_dir: &DataDir,
     interpreter: &Interpreter,
-    place: &Place<'_>,
+    place: &InstallPaths<'_>,
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
@@ -129,7 +129,7 @@ fn with_pip(
 pub(super) fn compile(
     data_dir: &DataDir,
     interpreter: &Interpreter,
-    place: &Place<'_>,
+    place: &InstallPaths<'_>,
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
     let mut command = Command::new(&interpreter.executable);
@@ -151,7 +151,7 @@ pub(super) fn compile(
 }
 
 /// Keeps the user's proxies, mirrors and certificates, and takes away what would change where or what is installed.
-fn clean(command: &mut Command, data_dir: &DataDir, place: &Place<'_>) {
+fn clean(command: &mut Command, data_dir: &DataDir, place: &InstallPaths<'_>) {
     for variable in [
         "PYTHONPATH",
         "PYTHONHOME",
@@ -247,7 +247,7 @@ impl Drop for Running {
     }
 }
 
-/// Sends each line on; ends when the stream ends or nobody listens.
+/// Sends each line on; ends when the stream ends or the receiver is gone.
 fn read_lines(stream: impl Read + Send + 'static, lines: mpsc::SyncSender<String>) {
     thread::spawn(move || {
         let mut reader = BufReader::new(stream);

@@ -11,7 +11,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::{
     DataDir, Installed, Interpreter, Phase, Profile, ProfileError, Progress,
-    install::{self, Place},
+    install::{self, InstallPaths},
     interpreter, lock,
     manifest::{self, Manifest},
 };
@@ -116,7 +116,7 @@ fn build(
     let requirements = partial.join(REQUIREMENTS);
     fs_err::write(&requirements, lock::text(profile)).map_err(ProfileError::file(&requirements))?;
 
-    let place = Place { site: &site, requirements: &requirements, temporary: &temporary };
+    let place = InstallPaths { site: &site, requirements: &requirements, temporary: &temporary };
     let wanted = lock::requirements(profile, interpreter);
     install::packages(data_dir, interpreter, &place, &wanted, progress)?;
     let packages = install::distributions(&site);
@@ -168,7 +168,7 @@ fn aside(partial: &Path) -> PathBuf {
     partial.with_file_name(format!("{}.old{PARTIAL_SUFFIX}", name.trim_end_matches(PARTIAL_SUFFIX)))
 }
 
-/// Removes a file or folder; one that is not there is as good as removed.
+/// Removes a file or folder; one that does not exist counts as removed.
 fn remove(path: &Path) -> Result<(), ProfileError> {
     let removed = match path.symlink_metadata() {
         Ok(metadata) if metadata.is_dir() => fs_err::remove_dir_all(path),

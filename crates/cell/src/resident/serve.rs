@@ -71,7 +71,7 @@ pub async fn serve(
             .map_err(CellError::host("listen on the socket of a resident helper")),
         Err(error) => Err(error),
     };
-    // In this order: nobody finds the socket of a helper that is gone, and the lock is the last to go.
+    // In this order: the socket first, so that no client connects to a helper that has ended; the lock last.
     let _ = std::fs::remove_file(&files.socket);
     pool.close().await;
     let _ = std::fs::remove_file(&files.lock);

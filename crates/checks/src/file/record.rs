@@ -108,7 +108,7 @@ impl<'a> Reader<'a> {
             "blocking" => check.blocking = self.flag(member, false),
             "samples" => check.samples = self.samples(member),
             other => {
-                // A field of another tool is kept; a slip of the pen would leave the check with a default.
+                // A field of another tool is kept; a misspelt one would leave the check with a default.
                 if let Some(name) = nearest(other, FIELDS) {
                     let message = format!("`{other}` is no field of a check");
                     self.wrong(member.line, message, &format!("did you mean `{name}`?"));

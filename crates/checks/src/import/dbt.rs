@@ -8,7 +8,7 @@ use super::{ImportError, Imported, Tool};
 use crate::check::{Check, Severity, Threshold};
 
 /// Where a test stands.
-struct Place<'a> {
+struct TestTarget<'a> {
     table: &'a str,
     column: Option<&'a str>,
 }
@@ -49,17 +49,17 @@ fn take_model(imported: &mut Imported, model: &Value) {
         return;
     };
     for test in tests(model) {
-        take_test(imported, &Place { table, column: None }, test);
+        take_test(imported, &TestTarget { table, column: None }, test);
     }
     for column in list(model, "columns") {
         let name = column.get("name").and_then(Value::as_str);
         for test in tests(column) {
-            take_test(imported, &Place { table, column: name }, test);
+            take_test(imported, &TestTarget { table, column: name }, test);
         }
     }
 }
 
-fn take_test(imported: &mut Imported, place: &Place<'_>, test: &Value) {
+fn take_test(imported: &mut Imported, place: &TestTarget<'_>, test: &Value) {
     let none = json!({});
     let (name, body) = match test {
         Value::String(name) => (name.as_str(), &none),
@@ -143,7 +143,7 @@ fn config_of(arguments: &mut Map<String, Value>, test: &Value) -> Map<String, Va
 
 fn kind_of(
     name: &str,
-    place: &Place<'_>,
+    place: &TestTarget<'_>,
     arguments: &Map<String, Value>,
 ) -> Result<(&'static str, Map<String, Value>), NotMapped> {
     let unsupported = |reason: &str| Err(NotMapped::Unsupported(reason.to_owned()));

@@ -1,9 +1,8 @@
 //! Boundary cases of a rule, made from its form: which value just passes, and which just fails.
 
-use ordain_types::{ColumnType, Table};
+use ordain_types::{ColumnType, Side, Table, Test};
 use serde_json::Value;
 
-use super::condition::{Side, Test};
 use crate::check::Check;
 
 /// What a person can hold against what was meant, at most a few sentences.

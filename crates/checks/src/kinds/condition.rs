@@ -5,85 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use ordain_types::{ColumnType, Table};
-use serde::{Deserialize, Serialize};
+use ordain_types::{Asked, ColumnType, Side, Table, Test};
 use serde_json::Value;
 
 use super::emit::{Code, column};
 use super::figures::seconds_of;
 use super::literal;
 use super::params::{CompileError, Params, column_of};
-use super::values::{shown_pattern, times, type_words};
-
-/// A condition on one row.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Test {
-    /// All of them hold.
-    All(Vec<Test>),
-    /// One of them holds.
-    Any(Vec<Test>),
-    /// It does not hold.
-    Not(Box<Test>),
-    /// Two sides compare so.
-    Compare {
-        /// The one side.
-        left: Side,
-        /// `==`, `!=`, `<`, `<=`, `>` or `>=`.
-        op: String,
-        /// The other side.
-        right: Side,
-    },
-    /// The column has no value.
-    Null(String),
-    /// The column has one of these values.
-    In {
-        /// The column.
-        column: String,
-        /// The values.
-        values: Vec<Value>,
-    },
-    /// The column's text matches a pattern of Python's `re`, anywhere.
-    Matches {
-        /// The column.
-        column: String,
-        /// The pattern.
-        pattern: String,
-    },
-    /// The column's text has so many characters.
-    Length {
-        /// The column.
-        column: String,
-        /// At least.
-        min: Option<u64>,
-        /// At most.
-        max: Option<u64>,
-    },
-    /// The column's day is a Saturday or a Sunday.
-    Weekend(String),
-}
-
-/// One side of a comparison.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Side {
-    /// A column.
-    Column(String),
-    /// A number, a text, or a point in time as text.
-    Value(Value),
-    /// The moment of the run.
-    Now,
-    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day.
-    Ago(String),
-    /// The first plus the second.
-    Sum(Box<[Side; 2]>),
-    /// The first minus the second.
-    Difference(Box<[Side; 2]>),
-    /// The first times the second.
-    Product(Box<[Side; 2]>),
-    /// The first divided by the second.
-    Quotient(Box<[Side; 2]>),
-}
+use super::values::{times, type_words};
 
 /// The comparisons, each with its opposite.
 const OPPOSITES: [(&str, &str); 6] =
@@ -99,9 +28,15 @@ pub(super) fn when(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
     }
     code.uses(&columns);
     code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(&when, true)?));
-    code.line("rows = rows[applies]");
+    match code.unclear(&columns) {
+        None => code.line("rows = rows[applies]"),
+        Some(unclear) => {
+            code.line(format!("is_out = ({}).fillna(False).astype(\"bool\")", writer.python(&when, false)?));
+            code.line(format!("rows = rows[applies | {unclear} & ~is_out]"));
+        }
+    }
     code.step(format!("keep the rows where {}", when.words()));
-    code.only_where(when.words());
+    code.only_where(when);
     Ok(())
 }
 
@@ -119,10 +54,12 @@ pub(super) fn condition(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.line(format!("holds = ({}).fillna(False).astype(\"bool\")", writer.python(&must, true)?));
     code.step(format!("mark the rows where {rule}"));
     if min.is_some() || max.is_some() {
+        code.asks(Asked::Share(must));
         return share(code, &rule, min, max);
     }
     code.line(format!("failing = ({}).fillna(False).astype(\"bool\")", writer.python(&must, false)?));
     code.line("judged = holds | failing");
+    code.asks(Asked::Every(must));
     code.end_with_rows(&format!("in every row {rule}"), &format!("break the rule: {rule}"), &judged);
     Ok(())
 }
@@ -139,6 +76,7 @@ fn columns_of(test: &Test, table: &Table) -> Result<Vec<String>, CompileError> {
 
 fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Result<(), CompileError> {
     code.line("observed = float(holds.mean()) if len(rows) else None");
+    code.counted_line("observed = counted[\"holds\"] / counted[\"rows\"] if counted[\"rows\"] else None");
     let (mut tests, mut wanted) = (Vec::new(), Vec::new());
     for (bound, sign, words) in [(min, ">=", "at least"), (max, "<=", "at most")] {
         if let Some(bound) = bound {
@@ -152,8 +90,11 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
             wanted.push(format!("{words} {} %", (bound * 1e6).round() / 1e4));
         }
     }
-    code.line(format!("holds = observed is None or {}", tests.join(" and ")));
-    code.line("found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"");
+    code.line_of_both(format!("holds = observed is None or {}", tests.join(" and ")));
+    code.line_of_both(
+        "found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"",
+    );
+    code.tells_of_no_row();
     let wanted = wanted.join(" and ");
     let rule = format!("in {wanted} of the rows {rule}");
     code.end_with_verdict(&rule, &format!("{{found}}; {} expected", literal::spoken(&wanted)));
@@ -161,112 +102,9 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
 }
 
 pub(super) fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+    const FORM: &str = "a condition, such as {\"null\": \"email\"}, {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}} or {\"compare\": {\"left\": {\"column\": \"price\"}, \"op\": \">\", \"right\": {\"value\": 0}}}; `all`, `any` and `not` join several";
     let Some(given) = params.get(name) else { return Ok(None) };
-    if !given.is_object() {
-        return Err(params.wrong(name, "a condition, such as {\"null\": \"email\"} or {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}}"));
-    }
-    serde_json::from_value(given.clone())
-        .map(Some)
-        .map_err(|error| params.wrong(name, &format!("a condition ({error})")))
-}
-
-impl Test {
-    /// The columns that it looks at.
-    pub fn columns(&self, found: &mut BTreeSet<String>) {
-        match self {
-            Self::All(all) | Self::Any(all) => all.iter().for_each(|test| test.columns(found)),
-            Self::Not(inner) => inner.columns(found),
-            Self::Compare { left, right, .. } => {
-                left.columns(found);
-                right.columns(found);
-            }
-            Self::Null(name) | Self::Weekend(name) => {
-                found.insert(name.clone());
-            }
-            Self::In { column, .. } | Self::Matches { column, .. } | Self::Length { column, .. } => {
-                found.insert(column.clone());
-            }
-        }
-    }
-
-    /// In words.
-    pub fn words(&self) -> String {
-        let joined = |all: &[Self], by: &str| {
-            let parts: Vec<String> = all
-                .iter()
-                .map(|test| match test {
-                    Self::All(_) | Self::Any(_) => format!("({})", test.words()),
-                    test => test.words(),
-                })
-                .collect();
-            parts.join(by)
-        };
-        match self {
-            Self::All(all) => joined(all, " and "),
-            Self::Any(all) => joined(all, " or "),
-            Self::Not(inner) => match inner.as_ref() {
-                Self::Null(name) => format!("`{name}` is there"),
-                Self::In { column, values } => format!("`{column}` is not {}", said(values)),
-                other => format!("it is not so that {}", other.words()),
-            },
-            Self::Compare { left, op, right } => format!("{} {op} {}", left.words(), right.words()),
-            Self::Null(name) => format!("`{name}` is empty"),
-            Self::In { column, values } => format!("`{column}` is {}", said(values)),
-            Self::Matches { column, pattern } => format!("`{column}` matches {}", shown_pattern(pattern)),
-            Self::Length { column, min, max } => match (min, max) {
-                (Some(min), Some(max)) => format!("`{column}` has {min} to {max} characters"),
-                (Some(min), None) => format!("`{column}` has at least {min} characters"),
-                (_, max) => format!("`{column}` has at most {} characters", max.unwrap_or_default()),
-            },
-            Self::Weekend(name) => format!("`{name}` is on a weekend"),
-        }
-    }
-}
-
-fn said(values: &[Value]) -> String {
-    let said: Vec<String> =
-        values.iter().map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).collect();
-    said.join(" or ")
-}
-
-impl Side {
-    fn columns(&self, found: &mut BTreeSet<String>) {
-        match self {
-            Self::Column(name) => {
-                found.insert(name.clone());
-            }
-            Self::Value(_) | Self::Now | Self::Ago(_) => {}
-            Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
-                sides.iter().for_each(|side| side.columns(found));
-            }
-        }
-    }
-
-    fn words(&self) -> String {
-        match self {
-            Self::Column(name) => format!("`{name}`"),
-            Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
-            Self::Now => "the time of the run".to_owned(),
-            Self::Ago(span) if is_in_days(span) => format!("the day {span} before the run"),
-            Self::Ago(span) => format!("{span} before the run"),
-            Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {
-                format!("{} {} {}", sides[0].words(), self.sign(), sides[1].words())
-            }
-        }
-    }
-
-    fn sign(&self) -> &'static str {
-        match self {
-            Self::Sum(_) => "+",
-            Self::Difference(_) => "-",
-            Self::Product(_) => "*",
-            _ => "/",
-        }
-    }
-
-    fn is_formula(&self) -> bool {
-        matches!(self, Self::Sum(_) | Self::Difference(_) | Self::Product(_) | Self::Quotient(_))
-    }
+    serde_json::from_value(given.clone()).map(Some).map_err(|_| params.wrong(name, FORM))
 }
 
 /// Writes conditions on `rows`.
@@ -349,8 +187,12 @@ impl Writer<'_> {
         let is_time = self.is_time(left) || self.is_time(right);
         let (a, b) = (side_of(left, is_time), side_of(right, is_time));
         if left.is_formula() || right.is_formula() {
-            // Sums and products of fractions are not exact to the last digit.
-            return Ok(format!("(({a} - {b}).round(6) {op} 0)"));
+            // Sums and products of fractions are not exact to the last digit. What cannot be computed is unequal to nothing.
+            let difference = format!("({a} - {b}).round(6)");
+            return Ok(match *op {
+                "!=" => format!("({difference}.abs() > 0)"),
+                op => format!("({difference} {op} 0)"),
+            });
         }
         let is_there =
             |side: &Side, text: &str| matches!(side, Side::Column(_)).then(|| format!(" & {text}.notna()"));
@@ -391,7 +233,7 @@ impl Writer<'_> {
             Side::Value(Value::String(_)) => "text",
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
-            Side::Ago(span) if seconds_of(span).is_some() => "points in time",
+            Side::Ago(span) if seconds_ago(span).is_some() => "points in time",
             Side::Ago(span) => {
                 return Err(CompileError::param(
                     format!("`{span}` is no length of time"),
@@ -452,8 +294,8 @@ fn side_of(side: &Side, is_time: bool) -> String {
         Side::Value(value) => literal::value(value),
         Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
         Side::Ago(span) => {
-            let seconds = seconds_of(span).unwrap_or_default();
-            let day = if is_in_days(span) { ".normalize()" } else { "" };
+            let seconds = seconds_ago(span).unwrap_or_default();
+            let day = if Side::is_in_days(span) { ".normalize()" } else { "" };
             format!("(pd.Timestamp(inputs[\"now\"]) - pd.Timedelta(seconds={seconds})){day}")
         }
         Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
@@ -462,9 +304,9 @@ fn side_of(side: &Side, is_time: bool) -> String {
     }
 }
 
-/// Whether a length of time is given in days or weeks.
-fn is_in_days(span: &str) -> bool {
-    span.ends_with(['d', 'w']) || ["day", "week"].iter().any(|unit| span.contains(unit))
+/// How many seconds ago something was that was so long ago; fewer than none for what is to come.
+fn seconds_ago(span: &str) -> Option<f64> {
+    span.strip_prefix('-').map_or_else(|| seconds_of(span), |span| seconds_of(span).map(|seconds| -seconds))
 }
 
 fn among(values: &str, found: &str, so: bool) -> String {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ordain_types::{Column, ColumnType, Table};
+use ordain_types::{Asked, Column, ColumnType, Table, TableRule, Test};
 
 use super::literal;
-use super::{CheckPlan, CompiledKind};
+use super::{BySql, CheckPlan, CompiledKind};
 
 /// Code in the making.
 #[derive(Debug)]
@@ -19,14 +19,26 @@ pub(super) struct Code {
     typed: Vec<String>,
     /// What becomes of rows whose value is there and does not fit.
     unread: Unread,
-    /// The rows to which the rule applies, in words.
-    applies: Option<String>,
+    /// The typed columns by which rows are chosen.
+    choosing: Vec<String>,
+    /// Whether it is about some of the rows only.
+    is_limited: bool,
+    /// The rows to which the rule applies.
+    applies: Option<Test>,
+    /// Whether a filter in pandas' own language chooses rows, which no database reads.
+    is_filtered: bool,
+    /// What the rule asks, where a database can judge it, and the lines that take up what it counted.
+    asks: Option<Asked>,
+    counted_lines: Vec<String>,
+    counted_end: String,
+    /// The typed ones of the judged columns.
+    judged: Vec<String>,
 }
 
 /// What becomes of rows with a value that cannot be read as its column's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unread {
-    /// They fail: such a value lies within no bounds and stands in no relation.
+    /// They fail: such a value is within no bounds and compares with nothing.
     Fail,
     /// They pass: all that is asked is whether there is a value, or whether it is another one.
     Pass,
@@ -53,8 +65,32 @@ impl Code {
             plan: CheckPlan::default(),
             typed: Vec::new(),
             unread: Unread::Fail,
+            choosing: Vec::new(),
             applies: None,
+            is_limited: false,
+            is_filtered: false,
+            asks: None,
+            counted_lines: Vec::new(),
+            counted_end: String::new(),
+            judged: Vec::new(),
         }
+    }
+
+    /// Notes what the rule asks, so that a database can judge it.
+    pub(super) fn asks(&mut self, asks: Asked) {
+        self.asks = Some(asks);
+    }
+
+    /// One line of code that takes up what a database counted, where the usual code looks at rows.
+    pub(super) fn counted_line(&mut self, line: impl Into<String>) {
+        self.counted_lines.push(line.into());
+    }
+
+    /// One line of code, whoever counts.
+    pub(super) fn line_of_both(&mut self, line: impl Into<String>) {
+        let line = line.into();
+        self.counted_lines.push(line.clone());
+        self.line(line);
     }
 
     /// Notes that a table without rows is judged like any other.
@@ -69,13 +105,17 @@ impl Code {
 
     /// The places of values that cannot be read in the typed ones of these columns, as an expression.
     pub(super) fn unread_places(&self, columns: &[String]) -> Option<String> {
-        let typed: Vec<String> = columns.iter().filter(|name| self.typed.contains(name)).cloned().collect();
+        let typed = self.typed_of(columns);
         (!typed.is_empty()).then(|| {
             format!(
                 "[place for name in {} for place in rows.attrs.get(\"misfits\", {{}}).get(name, ())]",
                 literal::names(&typed)
             )
         })
+    }
+
+    fn typed_of(&self, columns: &[String]) -> Vec<String> {
+        columns.iter().filter(|name| self.typed.contains(name)).cloned().collect()
     }
 
     /// Takes a table under a name.
@@ -87,19 +127,48 @@ impl Code {
         self.step(format!("take table `{table}`"));
     }
 
-    /// Keeps the rows that meet a pandas query.
-    pub(super) fn filter(&mut self, filter: &str) {
-        self.line(format!("rows = rows.query({})", literal::text(filter)));
+    /// Keeps the rows that meet a pandas query over these columns.
+    pub(super) fn filter(&mut self, filter: &str, columns: &[String]) {
+        self.is_limited = true;
+        let text = literal::text(filter);
+        match self.unclear(columns) {
+            None => self.line(format!("rows = rows.query({text})")),
+            Some(unclear) => {
+                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"));
+            }
+        }
         self.step(format!("keep the rows where {filter}"));
+        self.is_filtered = true;
+    }
+
+    /// The rows for which nobody can tell whether they are chosen, because a value in one of these columns cannot be read, as
+    /// an expression. They are kept, and fail.
+    pub(super) fn unclear(&mut self, columns: &[String]) -> Option<String> {
+        let places = self.unread_places(columns)?;
+        self.choosing.extend(columns.iter().filter(|name| self.typed.contains(name)).cloned());
+        Some(format!("rows.index.isin({places})"))
+    }
+
+    /// The columns by which rows are chosen, and others.
+    pub(super) fn with_choosing(&self, columns: &[String]) -> Vec<String> {
+        [columns, &self.choosing].concat()
     }
 
     /// Notes to which rows the rule applies: every sentence about it says so.
-    pub(super) fn only_where(&mut self, words: String) {
-        self.applies = Some(words);
+    pub(super) fn only_where(&mut self, test: Test) {
+        self.applies = Some(test);
+        self.is_limited = true;
+    }
+
+    /// Notes that the summary itself says where there is no row.
+    pub(super) fn tells_of_no_row(&mut self) {
+        self.is_limited = false;
     }
 
     fn with_rows(&self, rule: &str) -> String {
-        self.applies.as_ref().map_or_else(|| rule.to_owned(), |words| format!("{rule}, where {words}"))
+        self.applies
+            .as_ref()
+            .map_or_else(|| rule.to_owned(), |test| format!("{rule}, where {}", test.words()))
     }
 
     /// One line of code.
@@ -136,32 +205,56 @@ impl Code {
     /// Ends code that has marked `judged` and `failing` rows. `rule` says what must hold, `failure` what failing rows
     /// do, after "3 of 10 rows".
     pub(super) fn end_with_rows(&mut self, rule: &str, failure: &str, columns: &[String]) {
-        if let Some(places) = self.unread_places(columns) {
+        if let Some(places) = self.unread_places(columns).filter(|_| self.unread == Unread::Pass) {
             self.line(format!("unread = rows.index.isin({places})"));
-            self.line(match self.unread {
-                Unread::Fail => "judged, failing = judged | unread, failing | unread",
-                Unread::Pass => "judged, failing = judged | unread, failing & ~unread",
-            });
-            if self.unread == Unread::Fail {
-                self.step("mark the rows whose value cannot be read as its column's type");
-            }
+            self.line("judged, failing = judged | unread, failing & ~unread");
         }
+        let failing =
+            if self.unread == Unread::Fail { self.with_choosing(columns) } else { self.choosing.clone() };
+        let places = self.unread_places(&failing);
+        if let Some(places) = &places {
+            self.line(format!("unread = rows.index.isin({places})"));
+            self.step("mark the rows whose value cannot be read as its column's type");
+        }
+        self.end_with_groups(rule, failure, columns, places.is_some());
+    }
+
+    /// The same where `rows` are no longer those of the table; `unread` marks those that rest on a value that cannot be read.
+    pub(super) fn end_with_groups(
+        &mut self,
+        rule: &str,
+        failure: &str,
+        columns: &[String],
+        has_unread: bool,
+    ) {
+        let mut unread = "";
+        if has_unread {
+            self.line("judged, failing = judged | unread, failing | unread");
+            self.line("unread = int(unread.sum())");
+            self.counted_line("unread = counted.get(\"unread\", 0)");
+            unread = " + (f\"; values of {unread} of them cannot be read\" if unread else \"\")";
+        }
+        self.judged = self.typed_of(columns);
         self.plan.intent = self.with_rows(rule);
         let failure = self.with_rows(failure);
         self.step("count the rows that are judged and those that fail");
         "every failing row".clone_into(&mut self.plan.output);
-        self.end = format!(
-            "evaluated, failed = int(judged.sum()), int(failing.sum())\n\
-             result = {{\n    \
+        let result = format!(
+            "result = {{\n    \
                  \"status\": \"FAIL\" if failed else \"PASS\",\n    \
-                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\",\n    \
+                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\"{unread},\n    \
                  \"evaluated\": evaluated,\n    \
                  \"failed\": failed,\n    \
                  \"columns\": {},\n    \
-                 \"failed_rows\": rows[failing],\n\
-             }}\n",
+                 \"failed_rows\": ",
             literal::spoken(&failure),
             literal::names(columns),
+        );
+        self.end = format!(
+            "evaluated, failed = int(judged.sum()), int(failing.sum())\n{result}rows[failing],\n}}\n"
+        );
+        self.counted_end = format!(
+            "evaluated, failed = counted[\"evaluated\"], counted[\"failed\"]\n{result}counted[\"rows\"],\n}}\n"
         );
     }
 
@@ -172,11 +265,17 @@ impl Code {
         "whether it holds, and what was observed".clone_into(&mut self.plan.output);
         let used = self.plan.columns.get(&self.table).cloned().unwrap_or_default();
         let mut unread = String::new();
-        if let Some(places) = self.unread_places(&used) {
+        if let Some(places) = self.unread_places(&self.with_choosing(&used)) {
             // A figure that leaves values out is none.
             self.line(format!("unread = int(rows.index.isin({places}).sum())"));
-            self.line("holds = holds and not unread");
+            self.counted_line("unread = counted[\"unread\"]");
+            self.line_of_both("holds = holds and not unread");
             unread.push_str(" + (f\"; {unread} values cannot be read\" if unread else \"\")");
+        }
+        if self.is_limited && !self.plan.judges_empty {
+            self.line("kept = len(rows)");
+            self.counted_line("kept = counted[\"rows\"]");
+            unread.push_str(" + (\"\" if kept else \"; it looked at no row\")");
         }
         self.end = format!(
             "result = {{\n    \
@@ -187,6 +286,8 @@ impl Code {
                  \"observed\": observed,\n\
              }}\n"
         );
+        self.judged = self.typed_of(&used);
+        self.counted_end.clone_from(&self.end);
     }
 
     /// One more line after the result is set.
@@ -204,8 +305,16 @@ impl Code {
 
     /// The code and its plan.
     pub(super) fn finish(self) -> CompiledKind {
-        let Self { imports, lines, end, plan, .. } = self;
-        let mut code = format!("# {}\n", plan.intent.replace(['\n', '\r'], " "));
+        let intent = format!("# {}\n", self.plan.intent.replace(['\n', '\r'], " "));
+        let is_whole = !self.is_filtered;
+        let by_sql = self.asks.filter(|_| is_whole).map(|asks| BySql {
+            rule: TableRule { table: self.table, when: self.applies, asks },
+            unread: self.judged,
+            lets_unread_pass: self.unread == Unread::Pass,
+            before: intent.clone(),
+            after: [self.counted_lines, vec![self.counted_end]].concat().join("\n"),
+        });
+        let (imports, lines, end, plan, mut code) = (self.imports, self.lines, self.end, self.plan, intent);
         for import in &imports {
             code.push_str(import);
             code.push('\n');
@@ -220,7 +329,7 @@ impl Code {
         code.push_str(&end);
         let columns: BTreeMap<_, _> =
             plan.columns.into_iter().filter(|(_, columns)| !columns.is_empty()).collect();
-        CompiledKind { code, plan: CheckPlan { columns, ..plan } }
+        CompiledKind { code, plan: CheckPlan { columns, ..plan }, by_sql }
     }
 }
 

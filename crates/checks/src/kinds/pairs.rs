@@ -1,6 +1,6 @@
 //! Kinds about values that stand together: in one row, or in rows that follow each other.
 
-use ordain_types::{ColumnType, Table};
+use ordain_types::{Asked, ColumnType, Side, Step, Table, Test};
 use serde_json::Value;
 
 use super::emit::{Code, column};
@@ -25,7 +25,7 @@ pub(super) fn two_columns(
     let right = params.column("right", table)?;
     let columns = [left.clone(), right.clone()];
     code.uses(&columns);
-    judge_without_nulls(code, params, &columns)?;
+    let lacks_none = judge_without_nulls(code, params, &columns)?;
     let (rule, failure);
     if operator == "in_pairs" {
         let pairs = params.values("pairs")?;
@@ -45,6 +45,10 @@ pub(super) fn two_columns(
         let (a, b) = comparable(code, table, &left, &right)?;
         code.line(format!("left, right = {a}, {b}"));
         code.line(format!("failing = judged & ~(left {operator} right)"));
+        if lacks_none {
+            let (left, right) = (Side::Column(left.clone()), Side::Column(right.clone()));
+            code.asks(Asked::Every(Test::Compare { left, op: operator.to_owned(), right }));
+        }
         rule = format!("`{left}` {operator} `{right}` must hold in every row");
         failure = format!("break {left} {operator} {right}");
     }
@@ -149,12 +153,13 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
             format!("before = values.groupby([{}], sort=False).shift()", keys.join(", "))
         }
     });
-    let broken = match (direction, strict) {
-        ("increasing", false) => "<",
-        ("increasing", true) => "<=",
-        (_, false) => ">",
-        (_, true) => ">=",
+    let (broken, breaks) = match (direction, strict) {
+        ("increasing", false) => ("<", Step::Falls),
+        ("increasing", true) => ("<=", Step::DoesNotRise),
+        (_, false) => (">", Step::Rises),
+        (_, true) => (">=", Step::DoesNotFall),
     };
+    code.asks(Asked::Follows { column: name.clone(), by: by.clone(), order_by: order.clone(), breaks });
     code.line(format!("steps = before.notna() & (values {broken} before).fillna(False).astype(\"bool\")"));
     code.line("failing = steps.reindex(rows.index, fill_value=False).astype(\"bool\")");
     code.step(format!("mark the rows whose `{name}` does not follow the one before"));

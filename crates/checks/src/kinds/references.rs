@@ -1,6 +1,6 @@
 //! Kinds across rows and tables: values that must be known elsewhere, values that decide others, rows that must agree.
 
-use ordain_types::{Schema, Table};
+use ordain_types::{Asked, Schema, Table};
 use serde_json::Value;
 
 use super::emit::{Code, column};
@@ -54,6 +54,11 @@ pub(super) fn foreign_key(
         ));
         code.line("failing = judged & (found[\"_merge\"] != \"both\").to_numpy()");
     }
+    code.asks(Asked::Known {
+        columns: columns.clone(),
+        table: other.name.clone(),
+        references: theirs.clone(),
+    });
     code.step(format!("mark the rows whose {} is not in `{}`", spoken(&columns), other.name));
     let rule = format!("{} must be found in table `{}`", spoken(&columns), other.name);
     let failure = format!("have a value in {} that is not in {}", columns.join(", "), other.name);
@@ -85,6 +90,7 @@ pub(super) fn functional_dependency(
     code.line(format!("groups = rows[judged].groupby({}, sort=False)", literal::names(&determinant)));
     code.line(format!("different = groups[{}].transform(\"nunique\")", literal::names(&dependent)));
     code.line("failing = different.gt(1).any(axis=1).reindex(rows.index, fill_value=False)");
+    code.asks(Asked::Decided { by: determinant.clone(), columns: dependent.clone() });
     code.step(format!("group the rows by {}", spoken(&determinant)));
     code.step(format!("mark every row of a group with more than one {}", spoken(&dependent)));
     let rule =

@@ -1,6 +1,6 @@
 //! Kinds about rows that follow one another in time or another order: gaps, jumps and runs of the same value.
 
-use ordain_types::{ColumnType, Table};
+use ordain_types::{Asked, ColumnType, Step, Table};
 
 use super::emit::{Code, column};
 use super::figures::seconds_of;
@@ -49,6 +49,11 @@ impl Order {
         });
     }
 
+    fn follows(&self, name: &str, breaks: Step) -> Asked {
+        let (by, order_by) = (self.by.clone(), self.along.clone());
+        Asked::Follows { column: name.to_owned(), by, order_by, breaks }
+    }
+
     fn words(&self) -> String {
         let along =
             self.along.as_ref().map_or_else(String::new, |along| format!(" in the order of `{along}`"));
@@ -87,6 +92,7 @@ pub(super) fn gaps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
     code.line(format!("values = {}", times(&format!("ordered[{}]", literal::text(&name)))));
     order.look_back(code);
     mark(code, &format!("(values - before) > pd.Timedelta(seconds={seconds})"));
+    code.asks(order.follows(&name, Step::Gap(seconds)));
     code.step(format!("mark the rows whose `{name}` comes more than {written} after the one before"));
     let each = Order { along: None, ..order }.words();
     let rule = format!("`{name}` must follow the one before within {written}{each}");
@@ -106,11 +112,14 @@ pub(super) fn jumps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
             format!("declare its type under `[data.{}.columns]`, or name another column", table.name),
         ));
     }
-    let (broken, words) = match (most, share) {
-        (Some(most), None) => (format!("(values - before).abs() > {most}"), most.to_string()),
+    let (broken, words, breaks) = match (most, share) {
+        (Some(most), None) => {
+            (format!("(values - before).abs() > {most}"), most.to_string(), Step::Jump(most))
+        }
         (None, Some(share)) => {
             let percent = (share * 1e6).round() / 1e4;
-            (format!("(values - before).abs() > {share} * before.abs()"), format!("{percent} %"))
+            let broken = format!("(values - before).abs() > {share} * before.abs()");
+            (broken, format!("{percent} %"), Step::JumpShare(share))
         }
         _ => {
             return Err(CompileError::param(
@@ -125,6 +134,7 @@ pub(super) fn jumps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     code.line(format!("values = ordered[{}].astype(\"float64\")", literal::text(&name)));
     order.look_back(code);
     mark(code, &broken);
+    code.asks(order.follows(&name, breaks));
     code.step(format!("mark the rows whose `{name}` differs by more than {words} from the one before"));
     let rule = format!("`{name}` must change by at most {words} from row to row{}", order.words());
     code.end_with_rows(&rule, &format!("differ by more than {words} from the row before"), &[name]);
@@ -139,7 +149,6 @@ pub(super) fn runs(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
         most.ok_or_else(|| params.wrong("max", "how often the same value may follow itself, from 1"))?;
     let order = Order::read(params, table)?;
     code.uses(&order.columns(&name));
-    code.pass_unread();
     code.line(format!("judged = {}.notna()", column(&name)));
     order.sort(code);
     let marks = [order.by.as_slice(), std::slice::from_ref(&name)].concat();

@@ -19,7 +19,7 @@ pub(super) fn compile(check: &Check, params: &mut Params<'_>) -> Result<Compiled
         output: format!("what the code sets as `table`, written to {output}"),
         ..CheckPlan::default()
     };
-    Ok(CompiledKind { code: with_table(check, &code)?, plan })
+    Ok(CompiledKind { code: with_table(check, &code)?, plan, by_sql: None })
 }
 
 /// Where the rows of a transformation go.

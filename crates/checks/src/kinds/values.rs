@@ -1,6 +1,6 @@
 //! Kinds that judge each value by itself: there or not, one of a list, between bounds, of a length, like a pattern.
 
-use ordain_types::{ColumnType, Table};
+use ordain_types::{Asked, ColumnType, Side, Table, Test, shown_pattern};
 use serde_json::Value;
 
 use super::emit::{Code, column};
@@ -26,20 +26,27 @@ pub(super) fn not_null(code: &mut Code, params: &mut Params<'_>, table: &Table) 
         [one] => format!("failing = {}.{method}()", column(one)),
         many => format!("failing = rows[{}].{method}().any(axis=1)", literal::names(many)),
     });
+    let is_null = columns.iter().cloned().map(Test::Null);
+    code.asks(Asked::Every(Test::All(if negate {
+        is_null.collect()
+    } else {
+        is_null.map(|test| Test::Not(Box::new(test))).collect()
+    })));
     code.step(format!("mark the rows that {failure} {}", spoken(&columns)));
     let rule = format!("{} {rule} in every row", spoken(&columns));
     code.end_with_rows(&rule, &format!("{failure} {}", columns.join(", ")), &columns);
     Ok(())
 }
 
-/// Leaves out rows with nulls in the named columns, as `ignore_row_if` says.
+/// Leaves out rows with nulls in the named columns, as `ignore_row_if` says. Whether those are left out that lack any.
 pub(super) fn judge_without_nulls(
     code: &mut Code,
     params: &mut Params<'_>,
     columns: &[String],
-) -> Result<(), CompileError> {
+) -> Result<bool, CompileError> {
     let names = literal::names(columns);
-    let (line, step) = match (params.choice("ignore_row_if", &["any_null", "all_null", "never"])?, columns) {
+    let left_out = params.choice("ignore_row_if", &["any_null", "all_null", "never"])?;
+    let (line, step) = match (left_out, columns) {
         ("never", _) => ("judged = rows.index.notna()".to_owned(), "judge every row"),
         ("all_null", _) => {
             (format!("judged = rows[{names}].notna().any(axis=1)"), "leave out rows without any value there")
@@ -51,7 +58,7 @@ pub(super) fn judge_without_nulls(
     };
     code.line(line);
     code.step(step);
-    Ok(())
+    Ok(left_out == "any_null")
 }
 
 /// No two rows have the same values.
@@ -63,7 +70,9 @@ pub(super) fn unique(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     }
     code.uses(&columns);
     code.pass_unread();
-    judge_without_nulls(code, params, &columns)?;
+    if judge_without_nulls(code, params, &columns)? {
+        code.asks(Asked::Unique(columns.clone()));
+    }
     code.line(format!("failing = judged & frame.repeated(rows[{}])", literal::names(&columns)));
     code.step(format!("mark every row whose {} occurs more than once", spoken(&columns)));
     let rule = format!("{} must be unique", spoken(&columns));
@@ -77,9 +86,6 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let values = Value::Array(params.values("values")?.to_vec());
     let negate = params.flag("negate")?;
     code.uses(std::slice::from_ref(&name));
-    if negate {
-        code.pass_unread();
-    }
     code.line(format!("values = {}", column(&name)));
     code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
     code.line("judged = values.notna()");
@@ -89,6 +95,8 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
         ("~values.isin(allowed)", "must be one of", "is not an allowed value")
     };
     code.line(format!("failing = judged & {mark}"));
+    let listed = Test::In { column: name.clone(), values: params.values("values")?.to_vec() };
+    code.asks(Asked::Every(if negate { Test::Not(Box::new(listed)) } else { listed }));
     code.step(format!("mark the rows whose `{name}` {failure}"));
     code.end_with_rows(
         &format!("`{name}` {rule} {values}"),
@@ -107,6 +115,7 @@ pub(super) fn range(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     let values = bounds.comparable(code, table, &name)?;
     code.line(format!("values = {values}"));
     code.line(format!("failing = judged & ~({})", bounds.within("values")));
+    code.asks(Asked::Every(bounds.test(&name)));
     code.step(format!("mark the rows whose `{name}` is not {}", bounds.spoken()));
     let rule = format!("`{name}` must be {}", bounds.spoken());
     code.end_with_rows(
@@ -157,7 +166,7 @@ impl Bounds {
         Ok(bounds)
     }
 
-    fn is_time(&self) -> bool {
+    pub(super) fn is_time(&self) -> bool {
         let is_time = |bound: &Option<Value>| {
             bound.as_ref().and_then(Value::as_str).is_some_and(ordain_types::is_timestamp)
         };
@@ -220,6 +229,21 @@ impl Bounds {
         low.into_iter().chain(high).collect::<Vec<_>>().join(" & ")
     }
 
+    /// The same as a condition on a row.
+    fn test(&self, name: &str) -> Test {
+        let compare = |bound: &Option<Value>, op: &str| {
+            bound.as_ref().map(|bound| Test::Compare {
+                left: Side::Column(name.to_owned()),
+                op: op.to_owned(),
+                right: Side::Value(bound.clone()),
+            })
+        };
+        let low = compare(&self.min, if self.strict_min { ">" } else { ">=" });
+        Test::All(
+            low.into_iter().chain(compare(&self.max, if self.strict_max { "<" } else { "<=" })).collect(),
+        )
+    }
+
     pub(super) fn spoken(&self) -> String {
         let say = |bound: &Value| bound.as_str().map_or_else(|| bound.to_string(), str::to_owned);
         let low = self
@@ -276,6 +300,7 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.line(format!("judged = {}.notna()", column(&name)));
     code.line(format!("lengths = {}.str.len()", column(&name)));
     code.line(format!("failing = judged & ~({})", tests.join(" & ")));
+    code.asks(Asked::Every(Test::Length { column: name.clone(), min, max }));
     let wanted = match (min, max) {
         (Some(min), Some(max)) if min == max => format!("exactly {min}"),
         (Some(min), Some(max)) => format!("{min} to {max}"),
@@ -291,11 +316,6 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
         std::slice::from_ref(&name),
     );
     Ok(())
-}
-
-/// A pattern as a sentence shows it: in quotes where it begins or ends with a blank, which nobody would see.
-pub(super) fn shown_pattern(pattern: &str) -> String {
-    if pattern.trim() == pattern { pattern.to_owned() } else { format!("\u{201c}{pattern}\u{201d}") }
 }
 
 /// Every text matches a pattern.

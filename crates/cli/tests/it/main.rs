@@ -21,6 +21,8 @@ mod mcp;
 mod models;
 mod newcomer;
 mod nodes;
+mod nodes_faults;
+mod nodes_traces;
 mod nodes_work;
 mod readme;
 mod resident;

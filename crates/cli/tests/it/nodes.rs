@@ -30,14 +30,26 @@ answer_text = 'Counted.'
 /// Folders of one workspace on one database, and the NATS servers that their nodes meet at.
 pub(crate) struct Nodes {
     url: String,
-    nats: nats::Servers,
+    pub(crate) nats: nats::Servers,
     pub(crate) shops: Vec<Shop>,
+    /// What the nodes find in their environment besides.
+    pub(crate) variables: Vec<(&'static str, String)>,
+    stock: u32,
 }
 
 impl Nodes {
     pub(crate) fn new(nodes: usize, servers: usize) -> Self {
-        let shops = (0..nodes).map(|_| Shop::new(STOCK)).collect();
-        Self { url: postgres::Server::shared().fresh_database(), nats: nats::Servers::start(servers), shops }
+        Self::on(postgres::Server::shared().fresh_database(), nodes, servers, STOCK)
+    }
+
+    pub(crate) fn on(url: String, nodes: usize, servers: usize, stock: u32) -> Self {
+        let shops = (0..nodes).map(|_| Shop::new(stock)).collect();
+        Self { url, nats: nats::Servers::start(servers), shops, variables: Vec::new(), stock }
+    }
+
+    /// An executor that announces itself.
+    pub(crate) fn executor(&self) -> Served {
+        Served::start(&["--cluster", &self.nats.url(), "--wall-max", "30m"])
     }
 
     pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
@@ -52,7 +64,7 @@ impl Nodes {
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
-            command.current_dir(self.shops[0].folder.path());
+            command.current_dir(self.shops[0].folder.path()).envs(self.variables.iter().cloned());
         })
     }
 
@@ -78,12 +90,11 @@ impl Nodes {
     }
 
     /// Stock, records and ledger agree with what the clients were told.
-    fn assert_exact(&self, told: &BTreeSet<String>) {
-        let listed = self.run(&["runs", "list", "--state", "committed", "--limit", "500", "--json"]).json();
-        let run_id = |run: &Value| run["run_id"].as_str().unwrap().to_owned();
-        let committed: BTreeSet<String> = listed.as_array().unwrap().iter().map(run_id).collect();
+    pub(crate) fn assert_exact(&self, postgres: &postgres::Server, told: &BTreeSet<String>) {
+        let listed = postgres.psql(&self.url, "SELECT run_id FROM ordain.runs WHERE state = 'committed'");
+        let committed: BTreeSet<String> = listed.lines().map(str::to_owned).collect();
         assert_eq!(told, &committed, "each purchase is one run, and each run was told to its client");
-        assert_eq!(self.classics(), i64::from(STOCK) - i64::try_from(committed.len()).unwrap());
+        assert_eq!(self.classics(), i64::from(self.stock) - i64::try_from(committed.len()).unwrap());
         let verified = self.run(&["ledger", "verify", "--rows"]);
         assert_eq!(verified.code, Some(0), "{verified:?}");
     }
@@ -204,10 +215,10 @@ fn purchases_are_made_once_although_a_node_and_a_nats_server_are_killed() {
         .collect();
     assert!(eventually(|| nodes.classics() < i64::from(STOCK) - 2), "nobody bought anything");
     servers[0].running.signal(Signal::KILL);
-    nodes.nats.kill(1);
+    nodes.nats.signal(1, Signal::KILL);
     let told: BTreeSet<String> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
     assert_eq!(told.len(), CLIENTS * PURCHASES);
-    nodes.assert_exact(&told);
+    nodes.assert_exact(postgres::Server::shared(), &told);
     assert!(eventually(|| nodes.status()["accepted"] == 0), "{}", nodes.status());
     let again = buy(&addresses[1], "0-0").unwrap();
     assert!(told.contains(again["run_id"].as_str().unwrap()), "{again}");
@@ -216,11 +227,11 @@ fn purchases_are_made_once_although_a_node_and_a_nats_server_are_killed() {
 #[test]
 fn nodes_use_the_executors_that_announce_themselves() {
     let nodes = Nodes::new(1, 1);
-    let (cluster, node) = (nodes.nats.url(), nodes.start(0, &["--executor", "cluster"]));
+    let node = nodes.start(0, &["--executor", "cluster"]);
     // Until one comes, the run waits.
     let address = node.address.clone();
     let buying = std::thread::spawn(move || buy(&address, "k").unwrap());
-    let executor = Served::start(&["--cluster", &cluster, "--wall-max", "30m"]);
+    let executor = nodes.executor();
     let bought = buying.join().unwrap();
     assert_eq!(bought["state"], "committed", "{bought}");
     executor.wait_for("job");

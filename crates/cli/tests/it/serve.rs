@@ -71,6 +71,8 @@ pub(crate) fn send(address: &str, head: &str, body: &str) -> Answer {
 fn a_server_without_work_stops_at_once_however_long_work_may_take_to_end() {
     let shop = Shop::new(1);
     let mut server = Server::start(&shop.root, &["--drain", "1h"], |_| {});
+    // Until it answers it may not know yet what the signal means.
+    assert_eq!(server.get("/healthz").status, 200);
     server.running.signal(Signal::TERM);
     assert!(server.running.0.wait().unwrap().success());
 }

@@ -4,9 +4,10 @@
 //! of that kind follow one another in one cell and share the tables that it has mapped. One that does not come out well
 //! there is run again alone: what it says then cannot be blamed on the checks before it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ordain_cell::{
     CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, LocalExecutor, NoHost, Shared,
@@ -53,11 +54,16 @@ pub struct CheckFindings {
     pub stdout: String,
 }
 
-/// Cells that see files in place where they are on this machine; elsewhere a job's files go with the job.
+/// Cells that see files in place where they are on this machine. Elsewhere a cell that checks share is sent a file once; a
+/// job with a cell to itself has its files with it.
 pub(super) struct Cells {
     here: Option<LocalExecutor>,
     elsewhere: Arc<dyn Executor>,
     files: Vec<InputFile>,
+    /// Tells them apart from those of another run of checks in this process.
+    number: usize,
+    /// The workers that have a shared cell elsewhere, and the files that it has.
+    sent: Mutex<HashMap<usize, BTreeSet<String>>>,
 }
 
 impl Cells {
@@ -68,8 +74,10 @@ impl Cells {
         running_max: usize,
         jobs: usize,
     ) -> Result<Self, CellError> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let here = executor.sharing(Shared { files: files.clone(), running_max, jobs })?;
-        Ok(Self { here, elsewhere: Arc::clone(executor), files })
+        let (elsewhere, sent) = (Arc::clone(executor), Mutex::default());
+        Ok(Self { here, elsewhere, files, number: NUMBER.fetch_add(1, Ordering::Relaxed), sent })
     }
 
     /// Whether they are on this machine.
@@ -89,8 +97,55 @@ impl Cells {
         }
     }
 
-    /// Ends those of this machine.
+    /// Runs a check of our own making in the cell that such checks share. One that does not come out well there is run again
+    /// alone.
+    async fn run_shared(
+        &self,
+        mut job: Job,
+        reads: &[String],
+        worker: usize,
+    ) -> Result<Execution, CellError> {
+        let alone = job.clone();
+        job.session = Some(self.shared_cell(worker));
+        job.is_fresh = true;
+        if self.here.is_none() {
+            let mut sent = self.sent();
+            let has = sent.entry(worker).or_default();
+            let missing =
+                self.files.iter().filter(|file| reads.contains(&file.name) && has.insert(file.name.clone()));
+            job.files.extend(missing.cloned());
+        }
+        let ran = self.executor().run(job, &mut NoHost, &mut Discard).await;
+        match ran {
+            Ok(execution) if execution.cause == Cause::Ok && execution.values.contains_key("result") => {
+                return Ok(execution);
+            }
+            // Elsewhere the cell may have been lost with its machine.
+            Err(error) if self.here.is_some() => return Err(error),
+            Ok(_) | Err(_) => self.end_shared(worker).await,
+        }
+        self.run(alone, reads).await
+    }
+
+    fn shared_cell(&self, worker: usize) -> String {
+        format!("checks {} {worker}", self.number)
+    }
+
+    async fn end_shared(&self, worker: usize) {
+        self.sent().remove(&worker);
+        self.executor().end_session(&self.shared_cell(worker)).await;
+    }
+
+    fn sent(&self) -> MutexGuard<'_, HashMap<usize, BTreeSet<String>>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends them.
     pub(super) async fn close(self) {
+        let workers: Vec<usize> = self.sent().keys().copied().collect();
+        for worker in workers {
+            self.end_shared(worker).await;
+        }
         if let Some(here) = self.here {
             here.close().await;
         }
@@ -144,21 +199,37 @@ impl Checks {
         inputs: Value,
         artifacts: &Path,
     ) -> Result<Result<CheckFindings, String>, EngineError> {
+        let mut inputs = inputs;
+        if let Some(by) = &ready.by_database
+            && let Some(counted) = self.counted(by, check).await?
+        {
+            inputs["counted"] = counted;
+        }
         let job = self.job(check, ready, tables, inputs);
         let wanted: Vec<String> = job.frames.values().cloned().collect();
-        let execution = match &place.cells.here {
-            _ if ready.effects.uses_store() => self.with_store(job, place.cells, &wanted).await?,
-            Some(here) if ready.plan.source.is_ours() => shared(job, here, place.worker).await?,
-            _ => place.cells.run(job, &wanted).await?,
+        let execution = if ready.by_database.is_none() && ready.effects.uses_store() {
+            self.with_store(job, place.cells, &wanted).await?
+        } else if ready.plan.source.is_ours() {
+            place.cells.run_shared(job, &wanted, place.worker).await?
+        } else {
+            place.cells.run(job, &wanted).await?
         };
-        Ok(found(&execution, artifacts, check.kind == TRANSFORM))
+        let advice = if ready.plan.source.is_ours() && ready.by_database.is_none() {
+            "pandas judges this rule with whole columns in memory, because no database certainly finds the same"
+        } else {
+            "use fewer columns, go through the table in pieces"
+        };
+        Ok(found(&execution, artifacts, check.kind == TRANSFORM, advice))
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
-        let needs =
-            Needs { effects: &ready.effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
+        let (code, effects) = match &ready.by_database {
+            Some(by) => (&by.code, &by.effects),
+            None => (&ready.code, &ready.effects),
+        };
+        let needs = Needs { effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None };
         let settings = &self.engine.settings;
-        let mut job = Job::new(ready.code.clone(), needs.profile());
+        let mut job = Job::new(code.clone(), needs.profile());
         "check.py".clone_into(&mut job.name);
         job.limits = settings.limits.clone();
         job.judged_by = Some(Arc::clone(&tables.judged_by));
@@ -200,27 +271,18 @@ impl Checks {
     }
 }
 
-/// Runs a check of our own making in the cell that such checks share.
-async fn shared(mut job: Job, executor: &LocalExecutor, worker: usize) -> Result<Execution, CellError> {
-    let alone = job.clone();
-    let cell = format!("checks {worker}");
-    job.session = Some(cell.clone());
-    job.is_fresh = true;
-    let execution = executor.run(job, &mut NoHost, &mut Discard).await?;
-    if execution.cause == Cause::Ok && execution.values.contains_key("result") {
-        return Ok(execution);
-    }
-    executor.end_session(&cell).await;
-    executor.run(alone, &mut NoHost, &mut Discard).await
-}
-
 /// A table's file under the name by which jobs know it.
 pub(super) fn file(path: &Path) -> InputFile {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     InputFile { name, path: path.to_owned() }
 }
 
-fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<CheckFindings, String> {
+fn found(
+    execution: &Execution,
+    artifacts: &Path,
+    is_transform: bool,
+    advice: &str,
+) -> Result<CheckFindings, String> {
     match execution.cause {
         Cause::Ok => {}
         Cause::Error => {
@@ -232,8 +294,7 @@ fn found(execution: &Execution, artifacts: &Path, is_transform: bool) -> Result<
         }
         Cause::MemoryLimit => {
             return Err(format!(
-                "memory_limit: it needs more than {}; use fewer columns, go through the table in pieces, or raise \
-                 `memory` under `[limits]`",
+                "memory_limit: it needs more than {}; {advice}, or raise `memory` under `[limits]`",
                 format_bytes(execution.limits.memory_bytes)
             ));
         }

@@ -9,6 +9,7 @@ use ordain_checks::{Check, CheckResult, CheckStatus, RunReport, SkipReason, grad
 use ordain_store::Store;
 use serde_json::{Value, json};
 
+use super::by_sql::ByDatabase;
 use super::cells::CheckFindings;
 use super::compile::{Kept, Readiness, Ready, declared};
 use super::sources::hash_text;
@@ -16,6 +17,7 @@ use super::state::{LastRun, State};
 use super::tables::Tables;
 use super::task::CheckOptions;
 use super::transform::{self, TableRows};
+use super::values;
 
 /// A check that ran, and what it came to.
 pub(super) struct Ran<'a> {
@@ -220,10 +222,13 @@ fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
     result.code_from = Some(ready.code_from);
     result.recompiled.clone_from(&ready.recompiled);
     result.notes.clone_from(&ready.notes);
-    result.code_hash = Some(hash_text(&ready.plan.code));
-    result.code = Some(ready.plan.code.clone());
+    let code = ready.by_database.as_ref().map_or(&ready.plan.code, |by| &by.text);
+    result.code_hash = Some(hash_text(code));
+    result.code = Some(code.clone());
+    result.notes.extend(ready.by_database.as_ref().map(ByDatabase::note));
     let plan = declared(&ready.plan);
     result.understood = check.understood(&plan);
+    result.notes.extend(values::notes(check, &plan, tables));
     result.plan = Some(plan);
     let facts = || ready.tables.iter().filter_map(|name| tables.ready(name));
     let columns = facts().map(|facts| {
@@ -313,7 +318,7 @@ fn unjudged(
     Some((SkipReason::EmptyTable, no_rows(judged)))
 }
 
-fn no_rows(table: &str) -> String {
+pub(super) fn no_rows(table: &str) -> String {
     format!(
         "table `{table}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
     )

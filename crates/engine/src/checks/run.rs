@@ -140,7 +140,9 @@ impl Checks {
         let mut stop = progress.stopped();
         progress.stage("reading tables");
         let (wanted, called) = wanted_tables(&results.checks);
-        let reading = std::pin::pin!(self.tables(Some(&wanted), &called, results.options.jobs));
+        let stored = self.stored_tables(&results.checks, &wanted).await?;
+        let jobs = results.options.jobs;
+        let reading = std::pin::pin!(self.tables_beside(Some(&wanted), &called, stored, jobs));
         let tables = match select(&mut stop, reading).await {
             Either::Left(_) => return Ok((Seen::default(), true)),
             Either::Right((tables, _)) => tables?,
@@ -174,7 +176,8 @@ impl Checks {
         let (mut ready, mut new) = (Vec::new(), Vec::new());
         for check in results.checks.clone() {
             let made = self.make_ready(check, results, head, tables, &mut Quiet).await;
-            let Some(code) = results.take(check, made, tables) else { continue };
+            let Some(mut code) = results.take(check, made, tables) else { continue };
+            code.by_database = self.by_database(check, &code, tables);
             if code.code_from != CodeFrom::Cache {
                 new.push(code.plan.clone());
             }

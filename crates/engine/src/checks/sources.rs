@@ -179,6 +179,11 @@ pub(super) fn hash_text(text: &str) -> String {
     ordain_types::hex(&Sha256::digest(text.as_bytes()))
 }
 
+/// A table of the store as it is shown.
+pub(super) fn shown(table: &Table) -> String {
+    format!("store table {}", table.name)
+}
+
 /// A table of the store, written as JSON lines.
 #[derive(Debug)]
 pub(super) struct Exported {
@@ -224,7 +229,7 @@ pub(super) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
     hasher.update(serde_json::to_vec(&known).unwrap_or_default());
     let file = DataFile {
         path: path.to_owned(),
-        shown: format!("store table {}", table.name),
+        shown: shown(table),
         stem: table.name.clone(),
         form: "jsonl",
         packing: None,

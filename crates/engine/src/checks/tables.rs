@@ -14,9 +14,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Checks;
+use super::by_sql::Stored;
 use super::convert::{self, Converted, ConvertedTable};
 use super::error::ChecksError;
 use super::sources::{self, DataFile, Hashes};
+use crate::fingerprint::{Components, column_key};
 
 /// The file with the hashes of data files.
 const INDEX: &str = "files.json";
@@ -43,6 +45,13 @@ pub(super) struct ColumnFacts {
 }
 
 impl ColumnFacts {
+    /// What its numbers count: a currency, a unit, percent.
+    fn unit(&self) -> Option<&str> {
+        let said = |key| self.reading.get(key).and_then(Value::as_str);
+        let percent = || said("type").filter(|kind| *kind == "percent").map(|_| "%");
+        said("currency").or_else(|| said("unit")).or_else(percent)
+    }
+
     fn summary(&self) -> String {
         let kind = self.reading.get("type").and_then(Value::as_str);
         let kind = kind
@@ -137,6 +146,11 @@ impl TableFacts {
         known.map(|(column, values)| (format!("{}.{}", self.table.name, column.name), values)).collect()
     }
 
+    /// Whether its file writes fractions with a comma.
+    pub(super) fn has_decimal_comma(&self) -> bool {
+        self.columns.iter().any(|column| column.reading.get("decimal").is_some_and(|mark| mark == ","))
+    }
+
     /// The table as a planner sees a file that holds it alone.
     pub(super) fn file_brief(&self) -> FileBrief {
         let mut columns = self.readings();
@@ -159,9 +173,7 @@ impl TableFacts {
             samples: column.samples.clone(),
             values: column.values.clone(),
             shape: None,
-            unit: ["currency", "unit"]
-                .iter()
-                .find_map(|&key| Some(column.reading.get(key)?.as_str()?.to_owned())),
+            unit: column.unit().map(str::to_owned),
         });
         TableBrief {
             table: self.table.clone(),
@@ -180,6 +192,10 @@ pub(super) struct Tables {
     pub(super) states: BTreeMap<String, TableState>,
     /// The shapes of those that are ready, gathered once with the rules: every check is judged by them.
     pub(super) judged_by: Arc<JudgedBy>,
+    /// What the numbers of their columns count.
+    pub(super) units: Components,
+    /// Large tables of the store.
+    pub(super) stored: BTreeMap<String, Stored>,
 }
 
 impl Tables {
@@ -196,15 +212,18 @@ impl Tables {
         &self.judged_by.schema
     }
 
-    fn gather_schema(&mut self, policy: Policy) {
-        let ready = self.states.values().filter_map(|state| match state {
-            TableState::Ready(facts) => Some(facts.table.clone()),
-            TableState::Broken { .. } => None,
-        });
-        let mut tables: Vec<Table> = ready.collect();
+    pub(super) fn gather_schema(&mut self, policy: Policy) {
+        let ready: Vec<&TableFacts> = self.states.keys().filter_map(|name| self.ready(name)).collect();
+        let columns =
+            ready.iter().flat_map(|facts| facts.columns.iter().map(|column| (&facts.table.name, column)));
+        let units = columns
+            .filter_map(|(table, column)| Some((column_key(&column.name, table), column.unit()?.to_owned())));
+        let (units, mut tables): (Components, Vec<Table>) =
+            (units.collect(), ready.iter().map(|facts| facts.table.clone()).collect());
         // Whether a value is missing is for the rows to show: it must not make code stale.
         tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
         self.judged_by = Arc::new(JudgedBy { policy, schema: Schema { tables } });
+        self.units = units;
     }
 
     /// The hash of several tables' rows together.
@@ -265,12 +284,24 @@ impl Checks {
         called: &BTreeSet<String>,
         jobs: usize,
     ) -> Result<Tables, ChecksError> {
+        self.tables_beside(wanted, called, BTreeMap::new(), jobs).await
+    }
+
+    /// The same beside large tables of the store, whose rows stay there unless a check needs them as a frame.
+    pub(super) async fn tables_beside(
+        &self,
+        wanted: Option<&BTreeSet<String>>,
+        called: &BTreeSet<String>,
+        stored: BTreeMap<String, Stored>,
+        jobs: usize,
+    ) -> Result<Tables, ChecksError> {
         let folder = self.cache_folder();
         fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
         let judged_by = JudgedBy { policy: Policy::for_contract(Contract::Check), schema: Schema::default() };
-        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by) };
+        let units = Components::new();
+        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units, stored };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
@@ -296,12 +327,17 @@ impl Checks {
             if !is_wanted(&table.name) && !called.contains(&table.name) {
                 continue;
             }
+            if let Some(large) = tables.stored.get(&table.name).filter(|large| !large.is_framed) {
+                let facts = stored_facts(table, large.rows, self.engine.store.new_run_id()?.to_string());
+                tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
+                continue;
+            }
             let path = exports.path().join(format!("{}.jsonl", found.len()));
             let exported = sources::export(&self.engine.store, table, &path).await?;
             if is_wanted(&table.name) {
                 found.push((exported.hash, exported.file));
             } else {
-                let facts = called_facts(table, exported);
+                let facts = stored_facts(table, exported.rows, exported.hash);
                 tables.put(table.name.clone(), TableState::Ready(Box::new(facts)));
             }
         }
@@ -386,8 +422,9 @@ impl Tables {
     }
 }
 
-/// What is known of a table of the store that nobody wants as a frame.
-fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
+/// What is known of a table of the store that nobody wants as a frame. Of rows that nobody looked at the fingerprint is another
+/// one in every run.
+fn stored_facts(table: &Table, rows: u64, fingerprint: String) -> TableFacts {
     let columns = table.columns.iter().filter(|column| !column.hidden);
     let facts = columns.clone().map(|column| ColumnFacts {
         name: column.name.clone(),
@@ -400,9 +437,9 @@ fn called_facts(table: &Table, exported: sources::Exported) -> TableFacts {
         reading: Value::Null,
     });
     TableFacts {
-        source: exported.file.shown,
-        rows: exported.rows,
-        fingerprint: exported.hash,
+        source: sources::shown(table),
+        rows,
+        fingerprint,
         notes: Vec::new(),
         path: None,
         columns: facts.collect(),

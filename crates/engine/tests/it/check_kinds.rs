@@ -58,6 +58,17 @@ async fn rows_that_follow_one_another_are_judged_within_their_group() {
     assert_eq!(understood, "readings: `value` must be at most 12, where `state` is live");
 }
 
+#[tokio::test]
+async fn a_formula_with_a_missing_value_does_not_fail_its_row() {
+    let product = json!({"product": [{"column": "units"}, {"column": "price"}]});
+    let must = json!({"compare": {"left": {"column": "total"}, "op": "==", "right": product}});
+    let checks = json!([{"check_id": "c", "kind": "condition", "target_table": "t", "key_columns": ["id"], "params": {"must": must}}]);
+    let rows: &[u8] = b"id,units,price,total\na,2,1.5,3.0\nb,2,1.5,\nc,,1.5,3.0\nd,2,1.5,4.0\n";
+    let world = World::with(&checks.to_string(), &[("t.csv", rows)]);
+    let results = world.run().await;
+    assert_eq!((keys(&results["c"]).join(" "), results["c"].evaluated), ("d".to_owned(), Some(2)));
+}
+
 /// The parts are small here; in a long table they have millions of rows.
 const PART_BY_PART: &str = "\
 rows = frame(\"t\")

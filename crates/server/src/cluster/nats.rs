@@ -24,6 +24,8 @@ use super::{Answer, Cluster, Lane, OfferError, Spent, Taken};
 
 /// How long connecting may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
+/// How often a server is asked whether it is there; one that misses three is left for another.
+const PING_EVERY: Duration = Duration::from_secs(3);
 /// Servers from which on everything is kept three times.
 const REPLICATED_FROM: usize = 3;
 
@@ -109,7 +111,8 @@ impl Link {
         let servers = given.map(address).collect::<Result<Vec<_>, _>>()?;
         let shown = servers.iter().map(|server| format!("{}:{}", server.host(), server.port()));
         let shown = shown.collect::<Vec<_>>().join(", ");
-        let mut connect = ConnectOptions::new().name(name).connection_timeout(CONNECT_TIME_MAX);
+        let connect = ConnectOptions::new().name(name).connection_timeout(CONNECT_TIME_MAX);
+        let mut connect = connect.ping_interval(PING_EVERY);
         match servers.iter().find_map(|server| Some((server.username()?, server.password()))) {
             Some((user, Some(password))) => {
                 connect = connect.user_and_password(user.to_owned(), password.to_owned());

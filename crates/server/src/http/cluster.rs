@@ -23,7 +23,7 @@ pub(crate) use work::Working;
 use super::caller::Caller;
 use super::live::{About, FarEnd, LiveRun};
 use super::order::{Order, Written};
-use super::problem::{DRAINING, Problem, QUEUE_FULL};
+use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
 use super::service::Service;
 use crate::cluster::OfferError;
@@ -67,7 +67,16 @@ impl Service {
             store.dequeue(&queued.run_id).await?;
             return Err(problem);
         }
-        self.follow(run).await
+        let mut ended = std::pin::pin!(self.follow(run));
+        loop {
+            tokio::select! {
+                ended = &mut ended => return ended,
+                () = run.certainty_wanted() => match store.flush().await {
+                    Ok(()) => run.make_certain(),
+                    Err(error) => self.inner.log.trouble(about.run_id.as_str(), &error.to_string()),
+                },
+            }
+        }
     }
 
     /// Puts an accepted run into the queue, unless its key has too many or an earlier turn of its conversation goes on:
@@ -168,9 +177,7 @@ impl Service {
             return Ok(Some(Ok(record)));
         }
         let problem = end.and_then(|end| end.problem).map(Problem::from);
-        Ok(Some(Err(
-            problem.unwrap_or_else(|| Problem::internal("a run has left the queue without a record"))
-        )))
+        Ok(Some(Err(problem.unwrap_or_else(|| lost(run)))))
     }
 
     /// The record of a run that has ended. One that waits for a person has one, and goes on under another key.
@@ -243,8 +250,17 @@ impl Service {
     }
 }
 
+/// A run of which nothing is left: the database crashed before the run was on its disk, so that it was not committed either.
+fn lost(run: &RunId) -> Problem {
+    let detail = "the database lost the run before it was carried out; nothing was changed";
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, RUN_LOST, detail).after(1);
+    problem.of_run(run.as_str()).hint("send the request again, under the same key if you like")
+}
+
 fn watched(queued: &QueuedRun) -> LiveRun {
-    LiveRun::new(about(queued, true), queued.accepted_at.clone())
+    let run = LiveRun::new(about(queued, true), queued.accepted_at.clone());
+    run.make_certain();
+    run
 }
 
 fn about(queued: &QueuedRun, is_queued: bool) -> About {

@@ -94,6 +94,9 @@ pub(crate) struct LiveRun {
     relay: Option<Relay>,
     /// How another node that carried it out says it ended.
     far_end: watch::Sender<Option<FarEnd>>,
+    /// Whether it is certain that the run will be carried out, whatever becomes of this process.
+    certain: watch::Sender<bool>,
+    certainty: Notify,
     cancel: Notify,
     stop: Notify,
     leave: Notify,
@@ -154,7 +157,6 @@ impl LiveRun {
     /// A run whose events begin at a place and go to others too.
     pub(crate) fn relayed(about: About, started_at: String, first: u64, relay: Option<Relay>) -> Self {
         Self {
-            about,
             started_at,
             began: Instant::now(),
             began_at: SystemTime::now(),
@@ -166,11 +168,35 @@ impl LiveRun {
             newest: watch::Sender::new(0),
             relay,
             far_end: watch::Sender::new(None),
+            certain: watch::Sender::new(!about.is_queued),
+            certainty: Notify::new(),
             cancel: Notify::new(),
             stop: Notify::new(),
             leave: Notify::new(),
             ended: watch::Sender::new(None),
+            about,
         }
+    }
+
+    /// Waits until the run is certain to be carried out, if others may do so, or has ended.
+    pub(crate) async fn accepted(&self) {
+        let mut certain = self.certain.subscribe();
+        self.certainty.notify_one();
+        tokio::select! {
+            // The sender lives as long as the run does.
+            _ = certain.wait_for(|certain| *certain) => {}
+            _ = self.ended() => {}
+        }
+    }
+
+    /// Waits until somebody wants to know that the run is certain.
+    pub(crate) async fn certainty_wanted(&self) {
+        self.certainty.notified().await;
+    }
+
+    /// From now on it is certain.
+    pub(crate) fn make_certain(&self) {
+        self.certain.send_replace(true);
     }
 
     /// Adds an event. When the log is full only the end is still told.

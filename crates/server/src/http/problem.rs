@@ -31,6 +31,8 @@ pub(crate) const REQUEST_TOO_LONG: &str = "request_too_long";
 
 /// The code for a run that found no place in the cluster's queue.
 pub(crate) const QUEUE_FULL: &str = "queue_full";
+/// The code for a run that a database lost when it crashed.
+pub(crate) const RUN_LOST: &str = "run_lost";
 /// The code for a run of a key that has as many as it may.
 pub(crate) const CELLS_LIMIT: &str = "cells_limit";
 /// The code for work that comes while the server stops.

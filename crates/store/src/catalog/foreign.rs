@@ -1,4 +1,4 @@
-//! What somebody else put into a database: triggers, cascades, changed definitions.
+//! What others have put into a database: triggers, cascades, changed definitions.
 //!
 //! They would change rows that no diff shows, so that a table with such a thing is not written to, unless its owner
 //! says `accept_triggers`.

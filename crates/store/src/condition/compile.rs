@@ -68,7 +68,7 @@ struct Compiler<'a> {
 }
 
 /// Where a path leads.
-enum Place {
+enum PathTarget {
     Column(usize),
     /// Into a nested value that Ordain stored itself.
     Nested(usize, JsonAt),
@@ -104,20 +104,20 @@ impl Compiler<'_> {
         }
     }
 
-    fn place(&self, path: &[String]) -> Result<Place, StoreError> {
+    fn place(&self, path: &[String]) -> Result<PathTarget, StoreError> {
         let (column, rest) = path.split_first().ok_or_else(no_path)?;
         let position = self.relation.visible(column)?;
         let storage = &self.relation.storage[position];
         if storage.kind != Kind::Json {
-            return Ok(if rest.is_empty() { Place::Column(position) } else { Place::Nowhere });
+            return Ok(if rest.is_empty() { PathTarget::Column(position) } else { PathTarget::Nowhere });
         }
         // A value that somebody else stored may hold numbers and names that SQL reads otherwise than Python.
         if storage.native.is_some() {
-            return Ok(Place::Untold(position));
+            return Ok(PathTarget::Untold(position));
         }
         Ok(match JsonAt::new(self.dialect, column, rest) {
-            Some(at) => Place::Nested(position, at),
-            None => Place::Untold(position),
+            Some(at) => PathTarget::Nested(position, at),
+            None => PathTarget::Untold(position),
         })
     }
 
@@ -138,12 +138,12 @@ impl Compiler<'_> {
 
     fn exists(&self, path: &[String]) -> Result<Compiled, StoreError> {
         Ok(match self.place(path)? {
-            Place::Column(position) => Compiled::exact(self.present(position)),
-            Place::Nested(position, at) if at.is_root() => Compiled::exact(self.present(position)),
-            Place::Nested(_, at) => Compiled::exact(at.exists()),
-            Place::Untold(position) if path.len() == 1 => Compiled::exact(self.present(position)),
-            Place::Untold(position) => Compiled::prefilter(self.not_null(position)),
-            Place::Nowhere => Compiled::exact(Test::False),
+            PathTarget::Column(position) => Compiled::exact(self.present(position)),
+            PathTarget::Nested(position, at) if at.is_root() => Compiled::exact(self.present(position)),
+            PathTarget::Nested(_, at) => Compiled::exact(at.exists()),
+            PathTarget::Untold(position) if path.len() == 1 => Compiled::exact(self.present(position)),
+            PathTarget::Untold(position) => Compiled::prefilter(self.not_null(position)),
+            PathTarget::Nowhere => Compiled::exact(Test::False),
         })
     }
 
@@ -158,15 +158,15 @@ impl Compiler<'_> {
             return Ok(Compiled::exact(Test::False));
         }
         Ok(match place {
-            Place::Column(position) => self.compare_column(position, operator, value),
-            Place::Nested(position, at) if at.is_root() && value.is_null() => self.is_none(position),
-            Place::Nested(_, at) => compile_json::compare(&at, operator, value),
-            Place::Untold(position) if path.len() == 1 && value.is_null() => {
+            PathTarget::Column(position) => self.compare_column(position, operator, value),
+            PathTarget::Nested(position, at) if at.is_root() && value.is_null() => self.is_none(position),
+            PathTarget::Nested(_, at) => compile_json::compare(&at, operator, value),
+            PathTarget::Untold(position) if path.len() == 1 && value.is_null() => {
                 // JSON's own null is `None` in Python too, and only Python can tell.
                 Compiled::prefilter(self.present(position))
             }
-            Place::Untold(position) => Compiled::prefilter(self.not_null(position)),
-            Place::Nowhere => Compiled::exact(Test::False),
+            PathTarget::Untold(position) => Compiled::prefilter(self.not_null(position)),
+            PathTarget::Nowhere => Compiled::exact(Test::False),
         })
     }
 
@@ -255,14 +255,14 @@ impl Compiler<'_> {
 
     fn sequence(&self, path: &[String], wanted: Option<(&Vec<Value>, bool)>) -> Result<Compiled, StoreError> {
         Ok(match self.place(path)? {
-            Place::Nested(_, at) => compile_json::sequence(&at, wanted),
-            Place::Untold(position) => Compiled::prefilter(self.not_null(position)),
+            PathTarget::Nested(_, at) => compile_json::sequence(&at, wanted),
+            PathTarget::Untold(position) => Compiled::prefilter(self.not_null(position)),
             // Text is a sequence of characters, and numbers that stay text are too.
-            Place::Column(position) => match self.relation.storage[position].kind {
+            PathTarget::Column(position) => match self.relation.storage[position].kind {
                 Kind::Integer | Kind::Boolean => Compiled::exact(Test::False),
                 _ => Compiled::prefilter(self.not_null(position)),
             },
-            Place::Nowhere => Compiled::exact(Test::False),
+            PathTarget::Nowhere => Compiled::exact(Test::False),
         })
     }
 
@@ -284,13 +284,13 @@ impl Compiler<'_> {
 
     fn regex(&self, path: &[String]) -> Result<Compiled, StoreError> {
         Ok(match self.place(path)? {
-            Place::Column(position) => match self.relation.storage[position].kind {
+            PathTarget::Column(position) => match self.relation.storage[position].kind {
                 Kind::Integer | Kind::Boolean => Compiled::exact(Test::False),
                 _ => Compiled::prefilter(self.not_null(position)),
             },
-            Place::Nested(_, at) => Compiled::prefilter(at.is_type("text", "string")),
-            Place::Untold(position) => Compiled::prefilter(self.not_null(position)),
-            Place::Nowhere => Compiled::exact(Test::False),
+            PathTarget::Nested(_, at) => Compiled::prefilter(at.is_type("text", "string")),
+            PathTarget::Untold(position) => Compiled::prefilter(self.not_null(position)),
+            PathTarget::Nowhere => Compiled::exact(Test::False),
         })
     }
 }

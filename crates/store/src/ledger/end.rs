@@ -2,7 +2,7 @@
 //!
 //! A chain cannot show that its end was cut off, or that the whole database is an older copy. The checkpoint can: it is
 //! kept outside the database, and a database that does not have its entry is refused until somebody accepts it, with a
-//! reason that stands in the ledger.
+//! reason that is recorded in the ledger.
 
 use std::sync::PoisonError;
 
@@ -130,7 +130,7 @@ impl Store {
         })
     }
 
-    /// Accepts the ledger's end as it is, with a reason that stands in it from now on.
+    /// Accepts the ledger's end as it is, with a reason that is recorded in it.
     pub fn accept_restore<'a>(&'a self, reason: &'a str, note: EntryNote) -> Answer<'a, Checkpoint> {
         Box::pin(async move { accept(self.inner(), reason, note).await })
     }

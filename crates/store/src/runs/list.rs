@@ -24,7 +24,7 @@ const PAGE_BYTES_MAX: i64 = 16 << 20;
 pub struct RunFilter {
     /// Only those in one of these states; in any, if none is given.
     pub states: Vec<RunState>,
-    /// Only those that somebody may see.
+    /// Only those that this caller may see.
     pub seen_by: Option<SeenBy>,
     /// Only those before this one.
     pub before: Option<RunId>,

@@ -29,6 +29,9 @@ const COMMIT_LOCK: i64 = 0x6f72_6461_696e;
 /// the snapshot, and before the other one.
 const RUNS_LOCK: i64 = COMMIT_LOCK + 1;
 
+/// A commit of its own, which returns when everything before it is on the disk.
+pub(super) const FLUSH: &str = "SELECT pg_logical_emit_message(true, 'ordain', '')";
+
 /// A role named `ordain` would find Ordain's own schema first, because a role's own schema comes before `public`.
 const SEARCH_PATH: &str = "
     SELECT set_config('search_path', coalesce((
@@ -170,7 +173,7 @@ pub(super) struct PostgresSession {
     /// Whether any lock may be held that outlives the transaction.
     locked: bool,
     commit_lock: CommitLock,
-    /// Whether a statement was sent whose end nobody has seen.
+    /// Whether a statement was sent whose result was not read.
     busy: bool,
     place: Option<OwnedSemaphorePermit>,
 }
@@ -297,15 +300,14 @@ impl PostgresSession {
 
     /// Commits. Who holds the commit lock gives it back before the commit is on the disk, so that the next one need not wait
     /// for that, and many reach the disk at once. The log of the database has an order: a commit is never on the disk without
-    /// those before it. The message is a commit of its own, which returns when everything before it is safe.
+    /// those before it.
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         self.phase = Phase::Unknown;
         let end = match self.commit_lock {
             CommitLock::Free => format!("COMMIT; {}", self.unlocking()),
-            CommitLock::FromBegin | CommitLock::Late => format!(
-                "{COMMITTING}; {}; SELECT pg_logical_emit_message(true, 'ordain', '')",
-                self.unlocking()
-            ),
+            CommitLock::FromBegin | CommitLock::Late => {
+                format!("{COMMITTING}; {}; {FLUSH}", self.unlocking())
+            }
         };
         let committed = self.client()?.batch_execute(&end).await;
         committed.map_err(|error| match store_error(&error) {
@@ -446,7 +448,7 @@ impl Drop for PostgresSession {
         let (pool, locked, unlock) = (Arc::clone(&self.pool), self.locked, self.unlocking());
         let place = self.place.take();
         if self.busy {
-            // Nobody waits for the statement any more. The server is asked to end it; the connection is closed, and
+            // The caller no longer waits for the statement. The server is asked to end it; the connection is closed, and
             // with it the transaction rolled back and the lock given back.
             let token = kept.client.cancel_token();
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {

@@ -179,7 +179,7 @@ pub(super) struct SqliteSession {
     connection: Option<Connection>,
     /// Ends what a blocking thread is doing.
     interrupt: InterruptHandle,
-    /// Set when nobody waits for the blocking thread any more; long functions look at it.
+    /// Set when the caller no longer waits for the blocking thread; long functions look at it.
     abandoned: Arc<AtomicBool>,
     _place: OwnedSemaphorePermit,
 }
@@ -309,7 +309,7 @@ impl SqliteSession {
 impl Drop for SqliteSession {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else {
-            // A scan that nobody waits for any more would only hold up the others.
+            // The caller is gone; going on with the scan would only delay others.
             self.abandoned.store(true, Ordering::Relaxed);
             self.interrupt.interrupt();
             return;

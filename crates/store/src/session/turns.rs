@@ -19,7 +19,7 @@ pub(super) struct Turns {
     /// A fair lock: waiting writers get it in the order in which they came.
     line: Arc<Mutex<()>>,
     waiting: AtomicUsize,
-    /// Told when somebody begins to wait.
+    /// Notified when another writer begins to wait.
     arrived: Notify,
     hold: Duration,
 }
@@ -86,7 +86,7 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// Ends when the turn has taken longer than it may and somebody waits.
+    /// Resolves when the turn has taken longer than it may and another writer waits.
     pub(super) async fn overdue(self, elsewhere: &Elsewhere) -> StoreError {
         let hold = self.turns.hold;
         tokio::time::sleep_until(self.began + hold).await;

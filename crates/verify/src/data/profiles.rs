@@ -10,6 +10,7 @@ pub const DATA: &[&str] = &[
     "contourpy",
     "cycler",
     "dateutil",
+    "duckdb",
     "et_xmlfile",
     "fontTools",
     "kiwisolver",

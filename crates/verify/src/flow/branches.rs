@@ -6,7 +6,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::expressions::target_names;
-use super::paths::{Declared, Facts, Known, Point, PointKind, Test, known};
+use super::paths::{Declared, Facts, KnownCondition, Point, PointKind, Test, known};
 use super::state::{Reach, Snapshot};
 use super::value::Value;
 use super::{Flow, Loop};
@@ -28,7 +28,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// Enters a branch on which conditions are known.
-    fn enter(&mut self, kind: PointKind, range: TextRange, conditions: &[Known<'a>]) -> Marks<'a> {
+    fn enter(&mut self, kind: PointKind, range: TextRange, conditions: &[KnownCondition<'a>]) -> Marks<'a> {
         for condition in conditions {
             self.learn(condition);
         }
@@ -36,7 +36,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// What a condition says about the answer and the declared action themselves.
-    fn learn(&mut self, condition: &Known<'a>) {
+    fn learn(&mut self, condition: &KnownCondition<'a>) {
         let is_none_test = condition.test == Test::Is && condition.right == "None";
         if let Some(tracked) = self.tracked(condition.left) {
             let is_set =
@@ -76,7 +76,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     pub(super) fn if_statement(&mut self, statement: &'a ast::StmtIf) -> Reach {
         let before = self.state.facts.clone();
         let mut branches = Vec::new();
-        let mut failed: Vec<Known<'a>> = Vec::new();
+        let mut failed: Vec<KnownCondition<'a>> = Vec::new();
         let mut last_test = &*statement.test;
         let mut clauses: Vec<(Option<&'a Expr>, &'a [Stmt])> = vec![(Some(&statement.test), &statement.body)];
         clauses.extend(

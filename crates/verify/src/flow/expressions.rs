@@ -142,7 +142,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
     pub(super) fn attribute(&mut self, value: &Value<'a>, name: &'a str, range: TextRange) -> Value<'a> {
         let literal = Literal { text: name, range };
         match value {
-            // Python's own attributes are no columns.
+            // Python's own attributes are not columns.
             Value::Query if name.starts_with("__") => Value::Unknown,
             Value::Query => self.path(Text::One(literal)),
             Value::Path(path) => Self::nested_path(path),

@@ -43,7 +43,7 @@ impl Declared {
 pub(crate) struct Point<'a> {
     pub(crate) kind: PointKind,
     pub(crate) range: TextRange,
-    conditions: Rc<[Known<'a>]>,
+    conditions: Rc<[KnownCondition<'a>]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,7 +70,7 @@ pub(crate) enum PointKind {
 
 /// A condition that is known to hold or not to hold.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
+pub(crate) struct KnownCondition<'a> {
     pub(crate) left: &'a str,
     pub(crate) test: Test,
     pub(crate) right: &'a str,
@@ -79,7 +79,7 @@ pub(crate) struct Known<'a> {
     key: u64,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownCondition<'a> {
     fn new(left: &'a str, test: Test, right: &'a str, holds: bool) -> Self {
         let key = FxBuildHasher.hash_one((left, test, right));
         Self { left, test, right, holds, key }
@@ -158,7 +158,7 @@ impl<'a> Facts<'a> {
         &mut self,
         kind: PointKind,
         range: TextRange,
-        known: &[Known<'a>],
+        known: &[KnownCondition<'a>],
     ) -> [Rc<[Point<'a>]>; 2] {
         for missing in &mut self.missing {
             if missing.is_empty() {
@@ -171,9 +171,9 @@ impl<'a> Facts<'a> {
                 continue;
             };
             // What was known on every way here stays known; the rest is forgotten.
-            let stays = |condition: &&Known<'a>| {
+            let stays = |condition: &&KnownCondition<'a>| {
                 let is_same =
-                    |other: &Known<'a>| other.key == condition.key && other.holds == condition.holds;
+                    |other: &KnownCondition<'a>| other.key == condition.key && other.holds == condition.holds;
                 possible.iter().all(|point| point.conditions.iter().any(is_same))
             };
             let shared = first.conditions.iter().filter(stays);
@@ -189,9 +189,10 @@ impl<'a> Point<'a> {
         Self { kind, range, conditions: Rc::new([]) }
     }
 
-    fn contradicts(&self, known: &[Known<'a>]) -> bool {
-        let is_opposite =
-            |mine: &Known<'a>, other: &Known<'a>| mine.key == other.key && mine.holds != other.holds;
+    fn contradicts(&self, known: &[KnownCondition<'a>]) -> bool {
+        let is_opposite = |mine: &KnownCondition<'a>, other: &KnownCondition<'a>| {
+            mine.key == other.key && mine.holds != other.holds
+        };
         self.conditions.iter().any(|mine| known.iter().any(|other| is_opposite(mine, other)))
     }
 }
@@ -221,13 +222,13 @@ fn join_ranges(mine: &mut Rc<[TextRange]>, theirs: &[TextRange]) {
 }
 
 /// What is known once a condition is seen to hold, or not to.
-pub(crate) fn known<'a>(test: &'a Expr, holds: bool, source: &'a str) -> Vec<Known<'a>> {
+pub(crate) fn known<'a>(test: &'a Expr, holds: bool, source: &'a str) -> Vec<KnownCondition<'a>> {
     let mut list = Vec::new();
     learn(test, holds, source, &mut list);
     list
 }
 
-fn learn<'a>(test: &'a Expr, holds: bool, source: &'a str, list: &mut Vec<Known<'a>>) {
+fn learn<'a>(test: &'a Expr, holds: bool, source: &'a str, list: &mut Vec<KnownCondition<'a>>) {
     if list.len() >= POINTS_MAX {
         return;
     }
@@ -241,13 +242,13 @@ fn learn<'a>(test: &'a Expr, holds: bool, source: &'a str, list: &mut Vec<Known<
         Expr::Compare(compare) if compare.ops.len() == 1 => list.push(comparison(compare, holds, source)),
         Expr::Call(call) if length_of(test).is_some() => {
             let left = slice(&call.arguments.args[0], source);
-            list.push(Known::new(left, Test::Truth, "", holds));
+            list.push(KnownCondition::new(left, Test::Truth, "", holds));
         }
-        _ => list.push(Known::new(slice(test, source), Test::Truth, "", holds)),
+        _ => list.push(KnownCondition::new(slice(test, source), Test::Truth, "", holds)),
     }
 }
 
-fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -> Known<'a> {
+fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -> KnownCondition<'a> {
     let right = &compare.comparators[0];
     let (left_text, right_text) = (slice(&compare.left, source), slice(right, source));
     let op = compare.ops[0];
@@ -258,7 +259,7 @@ fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -
             _ => None,
         };
         if let Some(has_some) = has_some {
-            return Known::new(slice(counted, source), Test::Truth, "", has_some == holds);
+            return KnownCondition::new(slice(counted, source), Test::Truth, "", has_some == holds);
         }
     }
     let (test, is_positive) = match op {
@@ -273,7 +274,7 @@ fn comparison<'a>(compare: &'a ast::ExprCompare, holds: bool, source: &'a str) -
         CmpOp::LtE => (Test::LessOrEqual, true),
         CmpOp::Gt => (Test::LessOrEqual, false),
     };
-    Known::new(left_text, test, right_text, is_positive == holds)
+    KnownCondition::new(left_text, test, right_text, is_positive == holds)
 }
 
 /// `rows` in `len(rows)`.

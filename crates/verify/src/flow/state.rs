@@ -89,7 +89,7 @@ impl<'a> State<'a> {
     pub(crate) fn snapshot(&self, mark: Mark) -> Snapshot<'a> {
         let journal = &self.journal[mark.0..];
         let mut changes: Vec<(Slot, Value<'a>)> = Vec::with_capacity(journal.len().min(FEW));
-        let mut seen = Seen::new(journal.len());
+        let mut seen = MetVariables::new(journal.len());
         for (slot, _) in journal {
             if seen.is_new(*slot, &changes)
                 && let Some(value) = self.variables.get(slot)
@@ -173,12 +173,12 @@ impl<'a> State<'a> {
 const FEW: usize = 24;
 
 /// Which variables were met already.
-enum Seen {
+enum MetVariables {
     Few,
     Many(FxHashSet<Slot>),
 }
 
-impl Seen {
+impl MetVariables {
     fn new(expected: usize) -> Self {
         if expected <= FEW { Self::Few } else { Self::Many(FxHashSet::default()) }
     }

@@ -96,7 +96,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         if self.state.is_dead { Reach::Stop } else { reach }
     }
 
-    /// A value that a statement computes and nobody uses.
+    /// A value that a statement computes and that is not used.
     fn dropped(&mut self, expr: &'a Expr, value: &Value<'a>) {
         let Expr::Call(call) = expr else { return };
         let Expr::Attribute(attribute) = &*call.func else { return };

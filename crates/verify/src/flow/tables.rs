@@ -30,13 +30,13 @@ const TABLE_METHODS: &[&str] = &[
     "clear_cache",
 ];
 
-/// Attributes of a table that are no methods.
+/// Attributes of a table that are not methods.
 const TABLE_ATTRIBUTES: &[&str] = &["name", "document_class", "document_id_class", "storage", "query_class"];
 
 const DATABASE_METHODS: &[&str] = &["table", "tables", "query"];
 
 impl<'a> Flow<'a, '_, '_, '_> {
-    /// The table of a name that stands in the program; reports one that does not exist.
+    /// The table of a name that the program uses; reports one that does not exist.
     pub(super) fn table_named(&mut self, name: Literal<'a>) -> Option<usize> {
         let found = self.schema.tables.iter().position(|table| table.name == name.text);
         if found.is_none() {

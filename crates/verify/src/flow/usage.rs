@@ -119,7 +119,7 @@ impl Usage {
     }
 }
 
-/// Whether a name stands in code with no letter, digit or underscore right beside it: as a name, as a text, or in an
+/// Whether a name occurs in code with no letter, digit or underscore right beside it: as a name, as a text, or in an
 /// expression that is given as a text.
 fn stands_in(source: &str, name: &str) -> bool {
     let is_inner = |c: char| c.is_alphanumeric() || c == '_';

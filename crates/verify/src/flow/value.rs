@@ -118,7 +118,7 @@ pub(crate) struct Capture<'a> {
     pub(crate) of_loop: TextRange,
     /// The function, by its index.
     pub(crate) function: usize,
-    /// Where the variable stands in the function.
+    /// The position of the variable in the function.
     pub(crate) range: TextRange,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn format_text(names: &mut Names<'_, '_, '_>, text: &str, range: Text
     }
 }
 
-/// Judges an attribute that is named by a text, or by a pattern, of an object that nobody knows.
+/// Judges an attribute that is named by a text, or by a pattern, of an unknown object.
 pub(super) fn attribute_of_anything(names: &mut Names<'_, '_, '_>, attr: &str, range: TextRange) {
     attribute_name(names, attr, range);
     if foreign::opens_the_system(attr) {

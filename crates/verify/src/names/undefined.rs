@@ -14,14 +14,14 @@ use crate::suggest::{self, suggest};
 /// Names that were used without being defined, each with its first use.
 #[derive(Debug, Default)]
 pub(super) struct Undefined<'a> {
-    found: Vec<Found<'a>>,
+    found: Vec<UnknownName<'a>>,
     index: FxHashMap<&'a str, usize>,
     /// The program defines names by text, so that an undefined one proves nothing.
     pub(super) is_silent: bool,
 }
 
 #[derive(Debug)]
-struct Found<'a> {
+struct UnknownName<'a> {
     name: &'a str,
     ranges: Vec<TextRange>,
     /// What is read from it as an attribute: `now` in `datetime.now()`.
@@ -30,9 +30,9 @@ struct Found<'a> {
 
 impl<'a> Undefined<'a> {
     /// What is known of a name that nothing defines.
-    fn found(&mut self, name: &'a str) -> &mut Found<'a> {
+    fn found(&mut self, name: &'a str) -> &mut UnknownName<'a> {
         let index = *self.index.entry(name).or_insert_with(|| {
-            self.found.push(Found { name, ranges: Vec::new(), attributes: Vec::new() });
+            self.found.push(UnknownName { name, ranges: Vec::new(), attributes: Vec::new() });
             self.found.len() - 1
         });
         &mut self.found[index]
@@ -73,7 +73,7 @@ pub(super) fn finish(names: &mut Names<'_, '_, '_>, body: &[Stmt]) {
 
 fn forgotten_import(
     names: &Names<'_, '_, '_>,
-    found: &Found<'_>,
+    found: &UnknownName<'_>,
     range: TextRange,
     body: &[Stmt],
 ) -> Option<Draft> {
@@ -116,7 +116,7 @@ fn insert_import(statement: &str, body: &[Stmt]) -> Edit {
     replace(format!("add `{statement}`"), TextRange::empty(at), format!("{statement}\n"))
 }
 
-fn wrong_table(names: &Names<'_, '_, '_>, found: &Found<'_>, range: TextRange) -> Option<Draft> {
+fn wrong_table(names: &Names<'_, '_, '_>, found: &UnknownName<'_>, range: TextRange) -> Option<Draft> {
     let table = found.name.strip_suffix("_tbl").or_else(|| found.name.strip_suffix("_table"))?;
     let known = || names.schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.as_str());
     let suggestion = suggest(table, known())?;

@@ -159,7 +159,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// What nobody asked for. It is kept in the check.
+    /// What the kind does not take. It is kept in the check.
     pub(super) fn left(&self) -> Map<String, Value> {
         let read = self.read.borrow();
         let is_left =

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// A workspace with one table and checks of several kinds.
-fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
+pub(super) fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder.join("data"))?;
     std::fs::create_dir_all(folder.join("checks"))?;
     std::fs::write(

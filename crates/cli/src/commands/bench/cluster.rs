@@ -4,6 +4,7 @@
 //! Nodes are processes of this program on this machine, beside the clients, PostgreSQL and NATS, so that more nodes
 //! share the same processors: what counts is that a run costs no more, and that commits do not wait for each other.
 
+mod checks;
 mod nodes;
 
 use std::io::{self, Write};
@@ -20,6 +21,7 @@ use super::{UsualArgs, load};
 use crate::commands::python;
 use crate::failure::Outcome;
 use crate::runtime;
+use checks::Spread;
 use nodes::{Node, Shops, take_one};
 
 /// Clients that change rows, each its own.
@@ -72,11 +74,13 @@ struct Measured {
     writers: Vec<Writers>,
     /// How long after the end of a node the run that it carried out was done by another.
     recovery: Duration,
+    checks: checks::Spread,
 }
 
 /// Carries out `ordain bench cluster`.
 pub(super) fn run(args: &Args) -> Outcome {
     python::ensure(Profile::Core)?;
+    python::ensure(Profile::Data)?;
     let rounds = if args.usual.quick { 50 } else { 400 };
     let measured = runtime::on_all_threads(Box::pin(measure(args, rounds)))??;
     if args.usual.json { print_json(&measured) } else { print_table(&measured) }?;
@@ -94,7 +98,10 @@ async fn measure(args: &Args, rounds: usize) -> anyhow::Result<Measured> {
         let started = (0..count).map(|at| shops.start(at, &[])).collect::<anyhow::Result<Vec<_>>>()?;
         writers.push(written(&started, rounds / 2).await?);
     }
-    Ok(Measured { hop, writers, recovery: recovered(&shops).await? })
+    let recovery = recovered(&shops).await?;
+    let count = if args.usual.quick { 200 } else { 10_000 };
+    let checks = tokio::task::spawn_blocking(move || checks::measure(count)).await??;
+    Ok(Measured { hop, writers, recovery, checks })
 }
 
 async fn hop(alone: &Node, node: &Node, rounds: usize) -> anyhow::Result<Hop> {
@@ -230,7 +237,14 @@ fn print_table(measured: &Measured) -> io::Result<()> {
     )?;
     writeln!(out)?;
     let (seconds, must) = (measured.recovery.as_secs_f64(), ACK_WAIT_S + 2.0);
-    writeln!(out, "the run of a lost node was done {seconds:.1} s after its end (must: {must:.0})")
+    writeln!(out, "the run of a lost node was done {seconds:.1} s after its end (must: {must:.0})")?;
+    let Spread { checks, one, two } = measured.checks;
+    let (one, two) = (one.as_secs_f64(), two.as_secs_f64());
+    writeln!(
+        out,
+        "{checks} checks: {one:.1} s on one executor, {two:.1} s on two, {:.2} times as fast",
+        one / two
+    )
 }
 
 /// A change may take 15 % more processor time than at one node.
@@ -252,6 +266,8 @@ fn print_json(measured: &Measured) -> io::Result<()> {
         "hop_p50_ms": rounded(measured.hop.added_ms()), "hop_must_ms": 2,
         "writers": writers, "cpu_must_ms": rounded(cpu_must(&measured.writers)), "again_must_percent": 1,
         "commits_in_flight_must": 2,
+        "checks": measured.checks.checks, "checks_one_executor_s": rounded(measured.checks.one.as_secs_f64()),
+        "checks_two_executors_s": rounded(measured.checks.two.as_secs_f64()),
         "recovery_s": rounded(measured.recovery.as_secs_f64()), "recovery_must_s": ACK_WAIT_S + 2.0,
     });
     writeln!(io::stdout(), "{told:#}")

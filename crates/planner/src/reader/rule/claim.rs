@@ -1,6 +1,6 @@
 //! What a rule claims about rows, and the built-in kind that it comes to.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::{Map, Value, json};
 
 /// A rule: a built-in kind with its params, on a table.

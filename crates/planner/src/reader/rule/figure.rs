@@ -1,6 +1,6 @@
 //! Rules about the table as a whole: figures, shares, numbers of rows.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::json;
 
 use super::claim::{Claim, Demand, Rule};

@@ -24,6 +24,8 @@ const TAKE_WAIT: Duration = Duration::from_secs(5);
 const KNOWN_AGAIN: Duration = Duration::from_mins(2);
 /// After how long without any node the place in the queue of a workspace's fingerprint is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
+/// Nodes that wait for work at once.
+const NODES_MAX: i64 = 10_000;
 /// Runs that all nodes together carry out at once.
 const WORKING_MAX: i64 = 100_000;
 
@@ -53,6 +55,7 @@ pub(super) fn consumer(store: &str, workspace: &str, lane: Lane) -> consumer::pu
         filter_subject: format!("ordain.{store}.runs.{workspace}.{}.>", lane.as_str()),
         ack_wait: ACK_WAIT,
         max_ack_pending: WORKING_MAX,
+        max_waiting: NODES_MAX,
         inactive_threshold: FORGOTTEN_AFTER,
         ..consumer::pull::Config::default()
     }

@@ -326,6 +326,7 @@ fn start(job: &Job, session: Option<&str>) -> proto::Job {
             mask: failing.mask.clone(),
         }),
         frames: job.frames.clone().into_iter().collect(),
+        fresh: job.is_fresh,
     }
 }
 

@@ -177,6 +177,7 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
         }),
         frames: sent.frames.into_iter().collect(),
         session: Some(sent.session).filter(|session| !session.is_empty()),
+        is_fresh: sent.fresh,
         ..Job::new(code, profile)
     };
     Ok(Read::Ready(Box::new(Ready { job, findings })))

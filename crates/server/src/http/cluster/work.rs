@@ -181,7 +181,8 @@ impl Service {
     async fn still_queued(&self, taken: &Taken) -> Result<Option<QueuedRun>, StoreError> {
         let store = self.engine().store();
         let Some(queued) = store.queued(&taken.run).await? else { return Ok(None) };
-        if self.recorded(&taken.run, &queued.claim).await?.is_none() {
+        // A run leaves the queue with its record; what is left of one that did not is found when it comes again.
+        if taken.attempt == 1 || self.recorded(&taken.run, &queued.claim).await?.is_none() {
             return Ok(Some(queued));
         }
         self.take_off(&about(&queued, false), false).await?;

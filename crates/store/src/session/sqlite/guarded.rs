@@ -62,7 +62,7 @@ pub(super) fn run(
         })
         .map_err(failed)
         .and_then(|()| {
-            rows(connection, guarded, &Told { denied, stopped, bounds_wall: guarded.bounds.wall })
+            rows(connection, guarded, &StatementWatch { denied, stopped, bounds_wall: guarded.bounds.wall })
         });
     drop(running);
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(failed)?;
@@ -98,13 +98,13 @@ impl Limits {
 }
 
 /// What the authorizer and the watch had to say.
-struct Told {
+struct StatementWatch {
     denied: Arc<Mutex<Option<String>>>,
     stopped: Arc<Mutex<Option<Stopped>>>,
     bounds_wall: Duration,
 }
 
-impl Told {
+impl StatementWatch {
     /// What an error of SQLite means here.
     fn error(&self, error: &rusqlite::Error) -> StoreError {
         let stopped = *self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,7 +137,7 @@ fn refused(message: String, hint: Option<&str>) -> StoreError {
     StoreError::Query { message, hint: hint.map(str::to_owned) }
 }
 
-fn rows(connection: &Connection, guarded: &Guarded, told: &Told) -> Result<Vec<Row>, StoreError> {
+fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Result<Vec<Row>, StoreError> {
     let text = format!("{}{}", guarded.before, guarded.sql);
     let mut statement = connection.prepare(&text).map_err(|error| told.error(&error))?;
     if !statement.readonly() || statement.is_explain() != 0 {
