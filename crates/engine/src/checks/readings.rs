@@ -20,6 +20,7 @@ pub(super) fn otherwise(
 ) -> Option<Readiness> {
     let now = said(check, plan);
     let (verb, was) = match &check.accepted_reading {
+        Some(accepted) if *accepted == now => return None,
         Some(accepted) => ("accepted", accepted.clone()),
         None => {
             let first = first_of(check, results).filter(|first| is_other(first, plan))?;
@@ -27,13 +28,11 @@ pub(super) fn otherwise(
         }
     };
     let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
-    (was != now).then(|| {
-        let words = format!(
-            "it was {verb} as \u{201c}{was}\u{201d} and would now be read as \u{201c}{now}\u{201d}{why}; `ordain check edit {}` accepts the new reading or corrects the rule",
-            check.check_id
-        );
-        Readiness::Skipped(SkipReason::NotCompiled, words)
-    })
+    let words = format!(
+        "it was {verb} as \u{201c}{was}\u{201d} and would now be read as \u{201c}{now}\u{201d}{why}; `ordain check edit {}` accepts the new reading or corrects the rule",
+        check.check_id
+    );
+    Some(Readiness::Skipped(SkipReason::NotCompiled, words))
 }
 
 fn said(check: &Check, plan: &CachedPlan) -> String {

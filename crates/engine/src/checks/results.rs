@@ -17,6 +17,7 @@ use super::state::{LastRun, State};
 use super::tables::Tables;
 use super::task::CheckOptions;
 use super::transform::{self, TableRows};
+use super::values;
 
 /// A check that ran, and what it came to.
 pub(super) struct Ran<'a> {

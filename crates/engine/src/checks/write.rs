@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
@@ -101,7 +102,7 @@ impl Checks {
         });
         let mut brief = Brief::new(Task::Check, hint);
         brief.catalog = self.engine.settings.catalog.clone();
-        brief.tables = std::sync::Arc::new(shown);
+        brief.tables = Arc::new(shown);
         Ok(reader::explain(&brief))
     }
 
@@ -140,9 +141,10 @@ impl Checks {
         let shown: Vec<&TableFacts> = facts.filter(|facts| is_target(&facts.table.name)).collect();
         // A rule may write fractions as the file does.
         for facts in shown.iter().filter(|facts| facts.has_decimal_comma()) {
-            brief.catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
+            let catalog = Arc::make_mut(&mut brief.catalog);
+            catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
         }
-        brief.tables = std::sync::Arc::new(shown.into_iter().map(TableFacts::brief).collect());
+        brief.tables = Arc::new(shown.into_iter().map(TableFacts::brief).collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);
         brief.limits = settings.limits.clone();
