@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::sync::Arc;
 
 use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
@@ -102,7 +101,7 @@ impl Checks {
         });
         let mut brief = Brief::new(Task::Check, hint);
         brief.catalog = self.engine.settings.catalog.clone();
-        brief.tables = Arc::new(shown);
+        brief.tables = std::sync::Arc::new(shown);
         Ok(reader::explain(&brief))
     }
 
@@ -141,10 +140,10 @@ impl Checks {
         let shown: Vec<&TableFacts> = facts.filter(|facts| is_target(&facts.table.name)).collect();
         // A rule may write fractions as the file does.
         for facts in shown.iter().filter(|facts| facts.has_decimal_comma()) {
-            let catalog = Arc::make_mut(&mut brief.catalog);
+            let catalog = std::sync::Arc::make_mut(&mut brief.catalog);
             catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
         }
-        brief.tables = Arc::new(shown.into_iter().map(TableFacts::brief).collect());
+        brief.tables = std::sync::Arc::new(shown.into_iter().map(TableFacts::brief).collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);
         brief.limits = settings.limits.clone();

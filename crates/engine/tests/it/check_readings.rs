@@ -90,7 +90,9 @@ async fn an_empty_delivery_is_an_empty_table_for_rules_about_numbers_and_days_to
             json!({"check_id": "kind", "target_table": "t", "kind": "range", "params": {"column": "v", "min": 0}}),
             words("unknown", "v must be frobnicated"),
         ];
-        checks.iter_mut().for_each(|check| check["allow_empty"] = json!(allow_empty));
+        for check in &mut checks {
+            check["allow_empty"] = json!(allow_empty);
+        }
         checks
     };
     let empty = world(&checks(false), "id,v,day\n").run().await;

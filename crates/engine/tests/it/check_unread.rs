@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::checks::{World, keys, stands};
 
-fn kind(id: &str, kind: &str, params: Value) -> Value {
+fn kind(id: &str, kind: &str, params: &Value) -> Value {
     json!({"check_id": id, "target_table": "t", "kind": kind, "params": params, "key_columns": ["id"]})
 }
 
@@ -23,7 +23,7 @@ fn rows() -> String {
 
 #[tokio::test]
 async fn a_value_that_cannot_be_read_in_a_condition_does_not_pass() {
-    let mut filtered = kind("filter", "range", json!({"column": "w", "min": 0}));
+    let mut filtered = kind("filter", "range", &json!({"column": "w", "min": 0}));
     filtered["filter"] = json!("v > 3");
     let above =
         |bound: i32| json!({"compare": {"left": {"column": "v"}, "op": ">", "right": {"value": bound}}});
@@ -32,11 +32,11 @@ async fn a_value_that_cannot_be_read_in_a_condition_does_not_pass() {
         words("number", "the number of t with v above 100 must be at most 3"),
         words("if", "if v is above 0, w must be above 0"),
         filtered,
-        kind("when", "range", json!({"column": "w", "min": 0, "when": above(3)})),
-        kind("there", "not_null", json!({"columns": "w", "when": above(3)})),
-        kind("out", "range", json!({"column": "w", "min": 0, "when": out})),
+        kind("when", "range", &json!({"column": "w", "min": 0, "when": above(3)})),
+        kind("there", "not_null", &json!({"columns": "w", "when": above(3)})),
+        kind("out", "range", &json!({"column": "w", "min": 0, "when": out})),
         words("not", "v must not be 9"),
-        kind("runs", "runs", json!({"column": "v", "max": 5})),
+        kind("runs", "runs", &json!({"column": "v", "max": 5})),
         words("null", "v must not be null"),
         words("once", "id must be unique"),
     ]);
@@ -80,7 +80,7 @@ async fn sums_of_two_tables_do_not_agree_while_a_value_cannot_be_read() {
 async fn rows_without_a_group_are_judged_as_a_group() {
     let checks = json!([
         words("sum", "the sum of w per g must be at most 10"),
-        kind("count", "row_count", json!({"max": 2, "by": "g"})),
+        kind("count", "row_count", &json!({"max": 2, "by": "g"})),
     ]);
     let csv = "id,g,w\n1,a,5\n2,b,5\n3,,500\n4,,600\n5,,1\n";
     let results = World::with(&checks.to_string(), &[("t.csv", csv.as_bytes())]).run().await;
@@ -101,13 +101,13 @@ async fn rows_without_a_group_are_judged_as_a_group() {
 
 #[tokio::test]
 async fn a_figure_of_no_row_says_that_it_looked_at_none() {
-    let mut filtered = kind("filter", "aggregate", json!({"column": "w", "function": "sum", "max": 10}));
+    let mut filtered = kind("filter", "aggregate", &json!({"column": "w", "function": "sum", "max": 10}));
     filtered["filter"] = json!("g == 'c'");
     let when = json!({"in": {"column": "g", "values": ["c"]}});
     let checks = json!([
         filtered,
-        kind("when", "aggregate", json!({"column": "w", "function": "sum", "max": 10, "when": when})),
-        kind("share", "condition", json!({"must": {"null": "w"}, "max_share": 0.1, "when": when})),
+        kind("when", "aggregate", &json!({"column": "w", "function": "sum", "max": 10, "when": when})),
+        kind("share", "condition", &json!({"must": {"null": "w"}, "max_share": 0.1, "when": when})),
     ]);
     let results = World::with(&checks.to_string(), &[("t.csv", b"id,g,w\n1,a,5\n")]).run().await;
     for id in ["filter", "when", "share"] {
@@ -118,7 +118,7 @@ async fn a_figure_of_no_row_says_that_it_looked_at_none() {
 
 #[tokio::test]
 async fn a_newest_day_in_the_far_future_is_not_fresh() {
-    let checks = json!([kind("fresh", "freshness", json!({"column": "day", "max_age": "30d"}))]);
+    let checks = json!([kind("fresh", "freshness", &json!({"column": "day", "max_age": "30d"}))]);
     let results =
         World::with(&checks.to_string(), &[("t.csv", b"id,day\n1,2020-01-01\n2,2999-01-01\n")]).run().await;
     stands(&results, "fresh", CheckStatus::Fail, "");

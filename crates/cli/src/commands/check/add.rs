@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 /// What became of the checks.
 #[derive(Debug, Default)]
 pub(super) struct Added {
-    /// Those that were added.
-    pub(super) added: usize,
+    /// How many were added.
+    pub(super) count: usize,
     /// Those whose ids are taken.
     pub(super) taken: Vec<String>,
     /// Those whose made-up ids another rule has, each with the id that it got.
@@ -47,7 +47,7 @@ pub(super) fn add(workspace: &Workspace, checks: &[Check], has_own_ids: bool) ->
     if !new.is_empty() {
         add_checks(&workspace.root, &new)?.write(&workspace.root)?;
     }
-    added.added = new.len();
+    added.count = new.len();
     Ok(added)
 }
 
@@ -58,12 +58,12 @@ fn meaning(check: &Check) -> Value {
 
 /// Says what was added, for stderr.
 pub(super) fn told(added: &Added) -> String {
-    let noun = if added.added == 1 { "check" } else { "checks" };
+    let noun = if added.count == 1 { "check" } else { "checks" };
     let taken = match &added.taken[..] {
         [] => String::new(),
         taken => format!("; there already: {}", taken.join(", ")),
     };
     let renamed =
         added.renamed.iter().map(|(was, is)| format!("; {was} is another rule, so it is added as {is}"));
-    format!("added {} {noun} to {ADDED_TO}{taken}{}", added.added, renamed.collect::<String>())
+    format!("added {} {noun} to {ADDED_TO}{taken}{}", added.count, renamed.collect::<String>())
 }
