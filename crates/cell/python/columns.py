@@ -77,6 +77,9 @@ def decide(name, counts, table, declared=None):
     asked = declared.get("type")
     reading = settled(name, texts, typed, natives, table, asked)
     is_text = reading["type"] in TEXTS
+    if is_text and reading["notes"]:
+        # Why it is no number: whoever asks for a figure of it is told.
+        reading["because"] = reading["notes"][0]
     for text, count in texts.items() if not (is_text and (asked or table.get("exact"))) else ():
         if text.lower() in MISSING_TEXT and not is_code(text, texts) if is_text else is_missing_typed(text):
             marks[text] += count

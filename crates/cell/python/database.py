@@ -111,7 +111,7 @@ def counter(files, memory_bytes):
         for some_judged, some_failing, first in in_parts(connection, marks, len(mapped)):
             evaluated, failed = evaluated + some_judged, failed + some_failing
             picked = sorted([*picked, *(first or ())])[:FAILING_ROWS_MAX]
-        return {"evaluated": evaluated, "failed": failed, "rows": mapped.iloc[picked]}
+        return {"evaluated": evaluated, "failed": failed, "rows": mapped.iloc[picked], "unread": len(failing)}
 
     def figures(name, found, rows, columns):
         """The figures that `found` gives of a table, and how many of its rows have a value that cannot be read."""

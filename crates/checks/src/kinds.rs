@@ -154,7 +154,7 @@ fn on_one_table(
     let mut code = Code::new(table);
     if let Some(filter) = &check.filter {
         filter::check(filter, table)?;
-        code.filter(filter);
+        code.filter(filter, &filter::columns(filter, table));
     }
     condition::when(&mut code, params, table)?;
     match check.kind.as_str() {

@@ -152,7 +152,7 @@ impl EngineSettings {
 
     /// What plans are compiled against.
     pub(crate) fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
-        FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None }
+        FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None, units: None }
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct FingerprintInputs<'a> {
     pub(crate) helpers: &'a Helpers,
     /// The parts of a check's record that its code follows from.
     pub(crate) rule: Option<&'a Components>,
+    /// What the numbers of columns count, by [`column_key`]: a currency, a unit, percent.
+    pub(crate) units: Option<&'a Components>,
 }
 
 impl FingerprintInputs<'_> {
@@ -76,7 +78,7 @@ impl FingerprintInputs<'_> {
             kept.iter().filter_map(|(name, was)| Some((name.strip_prefix(COLUMNS_OF)?, was)))
         {
             let (before, now) = (listed(before), self.schema.table(table).map(kinds_of).unwrap_or_default());
-            let is_used = |column: &str| kept.contains_key(&format!("column {column} of {table}"));
+            let is_used = |column: &str| kept.contains_key(&column_key(column, table));
             for (column, was) in before.iter().filter(|(column, _)| !is_used(column)) {
                 match now.get(column) {
                     None => {
@@ -111,7 +113,7 @@ impl FingerprintInputs<'_> {
             return Some(self.helper(helper));
         }
         if let Some((column, table)) = column_of(name) {
-            return self.schema.table(table)?.column(column).map(kind_of);
+            return self.schema.table(table)?.column(column).map(|column| self.kind(column, name));
         }
         let table = name.strip_prefix("table ")?;
         self.schema.table(table).map(rules_of)
@@ -125,8 +127,16 @@ impl FingerprintInputs<'_> {
         components.insert(format!("{COLUMNS_OF}{name}"), all);
         let is_used = |column: &&Column| columns.is_none_or(|used| used.contains(&column.name));
         for column in table.columns.iter().filter(is_used) {
-            components.insert(format!("column {} of {name}", column.name), kind_of(column));
+            let key = column_key(&column.name, name);
+            let kind = self.kind(column, &key);
+            components.insert(key, kind);
         }
+    }
+
+    /// What a column holds, with what its numbers count.
+    fn kind(&self, column: &Column, key: &str) -> String {
+        let unit = self.units.and_then(|units| units.get(key));
+        kind_of(column) + &unit.map(|unit| format!(" in {unit}")).unwrap_or_default()
     }
 
     /// The hash of a helper's own lines and of the lines outside all functions, on which every helper may rest.
@@ -167,6 +177,11 @@ impl FingerprintInputs<'_> {
 const COLUMNS_OF: &str = "columns of ";
 /// The component with the columns that hold a value which a rule in words names.
 pub(crate) const COLUMNS_WITH: &str = "columns with ";
+
+/// The component of a column.
+pub(crate) fn column_key(column: &str, table: &str) -> String {
+    format!("column {column} of {table}")
+}
 
 /// Column and table of a component's name.
 fn column_of(name: &str) -> Option<(&str, &str)> {
@@ -256,12 +271,13 @@ mod tests {
     fn stale(schema: &Schema, policy: &str, helpers: &str) -> Option<String> {
         let before = schema_components();
         let helpers = &helpers.to_owned().into();
-        FingerprintInputs { schema, policy, helpers, rule: None }.stale(&before)
+        FingerprintInputs { schema, policy, helpers, rule: None, units: None }.stale(&before)
     }
 
     fn schema_components() -> Components {
         let helpers = &HELPERS.to_owned().into();
-        FingerprintInputs { schema: &schema(), policy: "1. Be kind.", helpers, rule: None }
+        let schema = &schema();
+        FingerprintInputs { schema, policy: "1. Be kind.", helpers, rule: None, units: None }
             .components(&effects(), false)
     }
 

@@ -56,7 +56,7 @@ const COLUMNS: [&str; 16] = [
 /// A plan that was verified and has run well.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CachedPlan {
-    /// Names the plan: the hash of its kind, its key and its code.
+    /// Names the plan: the hash of its kind, its key, its code and what else tells it from others.
     pub plan_id: String,
     /// What it is for: `ask`, `code`, `check`.
     pub kind: String,

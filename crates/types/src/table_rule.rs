@@ -63,7 +63,7 @@ pub enum Side {
     Value(Value),
     /// The moment of the run.
     Now,
-    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day.
+    /// So long before the run, such as `36h`; of days and weeks, the beginning of that day: `0d` is today.
     Ago(String),
     /// The first plus the second.
     Sum(Box<[Side; 2]>),
@@ -251,6 +251,9 @@ impl Side {
             Self::Column(name) => format!("`{name}`"),
             Self::Value(value) => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
             Self::Now => "the time of the run".to_owned(),
+            Self::Ago(span) if span == "1d" => "yesterday".to_owned(),
+            Self::Ago(span) if span == "0d" => "today".to_owned(),
+            Self::Ago(span) if span == "-1d" => "tomorrow".to_owned(),
             Self::Ago(span) if Self::is_in_days(span) => format!("the day {span} before the run"),
             Self::Ago(span) => format!("{span} before the run"),
             Self::Sum(sides) | Self::Difference(sides) | Self::Product(sides) | Self::Quotient(sides) => {

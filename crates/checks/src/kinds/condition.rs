@@ -28,7 +28,13 @@ pub(super) fn when(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
     }
     code.uses(&columns);
     code.line(format!("applies = ({}).fillna(False).astype(\"bool\")", writer.python(&when, true)?));
-    code.line("rows = rows[applies]");
+    match code.unclear(&columns) {
+        None => code.line("rows = rows[applies]"),
+        Some(unclear) => {
+            code.line(format!("is_out = ({}).fillna(False).astype(\"bool\")", writer.python(&when, false)?));
+            code.line(format!("rows = rows[applies | {unclear} & ~is_out]"));
+        }
+    }
     code.step(format!("keep the rows where {}", when.words()));
     code.only_where(when);
     Ok(())
@@ -88,6 +94,7 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
     code.line_of_both(
         "found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"",
     );
+    code.tells_of_no_row();
     let wanted = wanted.join(" and ");
     let rule = format!("in {wanted} of the rows {rule}");
     code.end_with_verdict(&rule, &format!("{{found}}; {} expected", literal::spoken(&wanted)));
@@ -95,13 +102,9 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
 }
 
 pub(super) fn test(params: &mut Params<'_>, name: &'static str) -> Result<Option<Test>, CompileError> {
+    const FORM: &str = "a condition, such as {\"null\": \"email\"}, {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}} or {\"compare\": {\"left\": {\"column\": \"price\"}, \"op\": \">\", \"right\": {\"value\": 0}}}; `all`, `any` and `not` join several";
     let Some(given) = params.get(name) else { return Ok(None) };
-    if !given.is_object() {
-        return Err(params.wrong(name, "a condition, such as {\"null\": \"email\"} or {\"in\": {\"column\": \"status\", \"values\": [\"paid\"]}}"));
-    }
-    serde_json::from_value(given.clone())
-        .map(Some)
-        .map_err(|error| params.wrong(name, &format!("a condition ({error})")))
+    serde_json::from_value(given.clone()).map(Some).map_err(|_| params.wrong(name, FORM))
 }
 
 /// Writes conditions on `rows`.
@@ -230,7 +233,7 @@ impl Writer<'_> {
             Side::Value(Value::String(_)) => "text",
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
-            Side::Ago(span) if seconds_of(span).is_some() => "points in time",
+            Side::Ago(span) if seconds_ago(span).is_some() => "points in time",
             Side::Ago(span) => {
                 return Err(CompileError::param(
                     format!("`{span}` is no length of time"),
@@ -291,7 +294,7 @@ fn side_of(side: &Side, is_time: bool) -> String {
         Side::Value(value) => literal::value(value),
         Side::Now => "pd.Timestamp(inputs[\"now\"])".to_owned(),
         Side::Ago(span) => {
-            let seconds = seconds_of(span).unwrap_or_default();
+            let seconds = seconds_ago(span).unwrap_or_default();
             let day = if Side::is_in_days(span) { ".normalize()" } else { "" };
             format!("(pd.Timestamp(inputs[\"now\"]) - pd.Timedelta(seconds={seconds})){day}")
         }
@@ -299,6 +302,11 @@ fn side_of(side: &Side, is_time: bool) -> String {
             format!("({} {} {})", side_of(&sides[0], false), side.sign(), side_of(&sides[1], false))
         }
     }
+}
+
+/// How many seconds ago something was that was so long ago; fewer than none for what is to come.
+fn seconds_ago(span: &str) -> Option<f64> {
+    span.strip_prefix('-').map_or_else(|| seconds_of(span), |span| seconds_of(span).map(|seconds| -seconds))
 }
 
 fn among(values: &str, found: &str, so: bool) -> String {

@@ -19,6 +19,10 @@ pub(super) struct Code {
     typed: Vec<String>,
     /// What becomes of rows whose value is there and does not fit.
     unread: Unread,
+    /// The typed columns by which rows are chosen.
+    choosing: Vec<String>,
+    /// Whether it is about some of the rows only.
+    is_limited: bool,
     /// The rows to which the rule applies.
     applies: Option<Test>,
     /// Whether a filter in pandas' own language chooses rows, which no database reads.
@@ -61,7 +65,9 @@ impl Code {
             plan: CheckPlan::default(),
             typed: Vec::new(),
             unread: Unread::Fail,
+            choosing: Vec::new(),
             applies: None,
+            is_limited: false,
             is_filtered: false,
             asks: None,
             counted_lines: Vec::new(),
@@ -121,16 +127,42 @@ impl Code {
         self.step(format!("take table `{table}`"));
     }
 
-    /// Keeps the rows that meet a pandas query.
-    pub(super) fn filter(&mut self, filter: &str) {
-        self.line(format!("rows = rows.query({})", literal::text(filter)));
+    /// Keeps the rows that meet a pandas query over these columns.
+    pub(super) fn filter(&mut self, filter: &str, columns: &[String]) {
+        self.is_limited = true;
+        let text = literal::text(filter);
+        match self.unclear(columns) {
+            None => self.line(format!("rows = rows.query({text})")),
+            Some(unclear) => {
+                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"));
+            }
+        }
         self.step(format!("keep the rows where {filter}"));
         self.is_filtered = true;
+    }
+
+    /// The rows for which nobody can tell whether they are chosen, because a value in one of these columns cannot be read, as
+    /// an expression. They are kept, and fail.
+    pub(super) fn unclear(&mut self, columns: &[String]) -> Option<String> {
+        let places = self.unread_places(columns)?;
+        self.choosing.extend(columns.iter().filter(|name| self.typed.contains(name)).cloned());
+        Some(format!("rows.index.isin({places})"))
+    }
+
+    /// The columns by which rows are chosen, and others.
+    pub(super) fn with_choosing(&self, columns: &[String]) -> Vec<String> {
+        [columns, &self.choosing].concat()
     }
 
     /// Notes to which rows the rule applies: every sentence about it says so.
     pub(super) fn only_where(&mut self, test: Test) {
         self.applies = Some(test);
+        self.is_limited = true;
+    }
+
+    /// Notes that the summary itself says where there is no row.
+    pub(super) fn tells_of_no_row(&mut self) {
+        self.is_limited = false;
     }
 
     fn with_rows(&self, rule: &str) -> String {
@@ -173,15 +205,34 @@ impl Code {
     /// Ends code that has marked `judged` and `failing` rows. `rule` says what must hold, `failure` what failing rows
     /// do, after "3 of 10 rows".
     pub(super) fn end_with_rows(&mut self, rule: &str, failure: &str, columns: &[String]) {
-        if let Some(places) = self.unread_places(columns) {
+        if let Some(places) = self.unread_places(columns).filter(|_| self.unread == Unread::Pass) {
             self.line(format!("unread = rows.index.isin({places})"));
-            self.line(match self.unread {
-                Unread::Fail => "judged, failing = judged | unread, failing | unread",
-                Unread::Pass => "judged, failing = judged | unread, failing & ~unread",
-            });
-            if self.unread == Unread::Fail {
-                self.step("mark the rows whose value cannot be read as its column's type");
-            }
+            self.line("judged, failing = judged | unread, failing & ~unread");
+        }
+        let failing =
+            if self.unread == Unread::Fail { self.with_choosing(columns) } else { self.choosing.clone() };
+        let places = self.unread_places(&failing);
+        if let Some(places) = &places {
+            self.line(format!("unread = rows.index.isin({places})"));
+            self.step("mark the rows whose value cannot be read as its column's type");
+        }
+        self.end_with_groups(rule, failure, columns, places.is_some());
+    }
+
+    /// The same where `rows` are no longer those of the table; `unread` marks those that rest on a value that cannot be read.
+    pub(super) fn end_with_groups(
+        &mut self,
+        rule: &str,
+        failure: &str,
+        columns: &[String],
+        has_unread: bool,
+    ) {
+        let mut unread = "";
+        if has_unread {
+            self.line("judged, failing = judged | unread, failing | unread");
+            self.line("unread = int(unread.sum())");
+            self.counted_line("unread = counted.get(\"unread\", 0)");
+            unread = " + (f\"; values of {unread} of them cannot be read\" if unread else \"\")";
         }
         self.judged = self.typed_of(columns);
         self.plan.intent = self.with_rows(rule);
@@ -191,7 +242,7 @@ impl Code {
         let result = format!(
             "result = {{\n    \
                  \"status\": \"FAIL\" if failed else \"PASS\",\n    \
-                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\",\n    \
+                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\"{unread},\n    \
                  \"evaluated\": evaluated,\n    \
                  \"failed\": failed,\n    \
                  \"columns\": {},\n    \
@@ -214,12 +265,17 @@ impl Code {
         "whether it holds, and what was observed".clone_into(&mut self.plan.output);
         let used = self.plan.columns.get(&self.table).cloned().unwrap_or_default();
         let mut unread = String::new();
-        if let Some(places) = self.unread_places(&used) {
+        if let Some(places) = self.unread_places(&self.with_choosing(&used)) {
             // A figure that leaves values out is none.
             self.line(format!("unread = int(rows.index.isin({places}).sum())"));
             self.counted_line("unread = counted[\"unread\"]");
             self.line_of_both("holds = holds and not unread");
             unread.push_str(" + (f\"; {unread} values cannot be read\" if unread else \"\")");
+        }
+        if self.is_limited && !self.plan.judges_empty {
+            self.line("kept = len(rows)");
+            self.counted_line("kept = counted[\"rows\"]");
+            unread.push_str(" + (\"\" if kept else \"; it looked at no row\")");
         }
         self.end = format!(
             "result = {{\n    \

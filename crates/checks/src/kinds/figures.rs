@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::emit::{Code, column};
 use super::params::{self, CompileError, Params};
 use super::values::{Bounds, times, type_words};
-use super::{CompiledKind, literal};
+use super::{CompiledKind, filter, is_number, literal};
 
 /// Observations that an anomaly needs before it judges.
 const LEARNING: usize = 5;
@@ -20,7 +20,10 @@ pub(super) fn row_count(
 ) -> Result<(), CompileError> {
     if let Some(by) = groups(params, table)? {
         let bounds = Bounds::read(params)?;
-        code.line(format!("figures = rows.groupby({}, sort=False).size()", literal::names(&by)));
+        code.line(format!(
+            "figures = rows.groupby({}, sort=False, dropna=False).size()",
+            literal::names(&by)
+        ));
         grouped(code, "number of rows", &by, (&[], &bounds));
         return Ok(());
     }
@@ -65,19 +68,27 @@ fn groups(params: &mut Params<'_>, table: &Table) -> Result<Option<Vec<String>>,
     if params.get("by").is_none() { Ok(None) } else { params.columns("by", table).map(Some) }
 }
 
-/// Judges the figure of each group: `figures`, by the values of its columns. A value that cannot be read may belong to
-/// any figure, so with one of those no group passes.
+/// Judges the figure of each group: `figures`, by the values of its columns. Rows without such a value are a group too, and
+/// the group of a value that cannot be read does not pass.
 fn grouped(code: &mut Code, what: &str, by: &[String], (of, bounds): (&[String], &Bounds)) {
     code.uses(by);
     code.step(format!("compute the {what} for each {}", by.join(", ")));
-    let unread = code.unread_places(of).unwrap_or_else(|| "[]".to_owned());
-    code.line(format!("unread = rows.index.isin({unread}).any()"));
+    let unread = code.unread_places(&code.with_choosing(&[of, by].concat()));
+    if let Some(places) = &unread {
+        let keys: Vec<String> = by.iter().map(|name| column(name)).collect();
+        code.import("import pandas as pd");
+        code.line(format!("unread = pd.Series(rows.index.isin({places}), index=rows.index)"));
+        code.line(format!(
+            "unread = unread.groupby([{}], sort=False, dropna=False).any().to_numpy()",
+            keys.join(", ")
+        ));
+    }
     code.line("rows = figures.rename(\"figure\").reset_index()");
     code.line("judged = rows[\"figure\"].notna()");
-    code.line(format!("failing = judged & (~({}) | unread)", bounds.within("rows[\"figure\"]")));
+    code.line(format!("failing = judged & ~({})", bounds.within("rows[\"figure\"]")));
     let rule = format!("the {what} must be {} for each {}", bounds.spoken(), by.join(", "));
     let failure = format!("(one for each {}) have a {what} that is not {}", by.join(", "), bounds.spoken());
-    code.end_with_rows(&rule, &failure, &[by, &["figure".to_owned()]].concat());
+    code.end_with_groups(&rule, &failure, &[by, &["figure".to_owned()]].concat(), unread.is_some());
 }
 
 /// The newest row is not too old.
@@ -97,11 +108,14 @@ pub(super) fn freshness(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.uses(std::slice::from_ref(&name));
     code.line(format!("newest = {}.max()", times(&column(&name))));
     code.line("age = pd.Timestamp(inputs[\"now\"]) - newest");
-    code.line(format!("holds = bool(age <= pd.Timedelta(seconds={seconds}))"));
+    code.line("# A clock elsewhere may be hours ahead; what lies days ahead is no news.");
+    code.line("is_ahead = bool(age < -pd.Timedelta(days=1))");
+    code.line(format!("holds = bool(age <= pd.Timedelta(seconds={seconds})) and not is_ahead"));
     code.line("observed = str(newest)");
+    code.line("told = \"which is in the future\" if is_ahead else f\"{age.round('s')} old\"");
     code.step(format!("find the newest `{name}` and how long ago it was"));
     let summary = format!(
-        "the newest {} is {{observed}}, {{age}} old; {} is the limit",
+        "the newest {} is {{observed}}, {{told}}; {} is the limit",
         literal::spoken(&name),
         literal::spoken(&written)
     );
@@ -172,7 +186,10 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
         }
         code.line(format!("values = {values}"));
         let keys: Vec<String> = by.iter().map(|name| column(name)).collect();
-        code.line(format!("figures = values.groupby([{}], sort=False).{function}()", keys.join(", ")));
+        code.line(format!(
+            "figures = values.groupby([{}], sort=False, dropna=False).{function}()",
+            keys.join(", ")
+        ));
         grouped(code, &format!("{function} of `{name}`"), &by, (std::slice::from_ref(&name), &bounds));
         return Ok(());
     }
@@ -312,6 +329,10 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     code.line("    # Three figures show what is far off, and what is far off must not be learnt.");
     code.line("    limit = max(limit, abs(usual) / 2) if len(history) > 2 else float(\"inf\")");
     code.line("holds = abs(observed - usual) <= limit");
+    if metric == "row_count" {
+        code.line("# No rows at all are usual only where that was seen before.");
+        code.line("holds = holds and (observed > 0 or not history or min(history) == 0)");
+    }
     code.line(format!(
         "state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""
     ));
@@ -332,18 +353,20 @@ pub(super) fn reconcile_totals(
 ) -> Result<CompiledKind, CompileError> {
     let mut code = Code::empty();
     let mut spoken = Vec::new();
+    code.line("unread = 0");
     for side in ["left", "right"] {
         let given = params.object(side)?;
         spoken.push(total(&mut code, params, schema, side, given)?);
     }
     let tolerance = params.number("tolerance")?.unwrap_or(0.0);
     code.line("difference = left - right");
-    code.line(format!("holds = bool(abs(difference) <= {tolerance})"));
+    code.line(format!("holds = bool(abs(difference) <= {tolerance}) and not unread"));
+    code.line("told = f\"; {unread} values cannot be read\" if unread else \"\"");
     code.line("observed = [left, right]");
     code.step("compare the two totals");
     let (left, right) = (&spoken[0], &spoken[1]);
     let summary = format!(
-        "{} is {{left:g}} and {} is {{right:g}}: {{difference:g}} apart",
+        "{} is {{left:g}} and {} is {{right:g}}: {{difference:g}} apart{{told}}",
         literal::spoken(left),
         literal::spoken(right)
     );
@@ -366,6 +389,14 @@ fn total(
         return Err(params.wrong(side, "a `function` of sum, count, mean, min or max"));
     }
     code.load(&format!("{side}_rows"), &table.name);
+    // A total that leaves values out is none.
+    let texts = [text("filter"), text("expression")].into_iter().flatten();
+    let mut used: Vec<String> = texts.flat_map(|text| filter::columns(text, table)).collect();
+    used.extend(text("column").map(str::to_owned));
+    code.line(format!(
+        "unread += sum(len({side}_rows.attrs.get(\"misfits\", {{}}).get(name, ())) for name in {})",
+        literal::names(&used)
+    ));
     if let Some(filter) = text("filter") {
         code.line(format!("{side}_rows = {side}_rows.query({})", literal::text(filter)));
         code.step(format!("keep the rows where {filter}"));
@@ -384,6 +415,13 @@ fn total(
         return Err(params.wrong(side, WANTED));
     };
     params::column_of(table, name)?;
+    if function != "count" && !is_number(table, name) {
+        let holds = table.column(name).map_or("nothing known", |column| type_words(column.column_type));
+        return Err(CompileError::param(
+            format!("`{}.{name}` holds {holds}, and a {function} is of numbers", table.name),
+            format!("declare its type under `[data.{}.columns]`, or name another column", table.name),
+        ));
+    }
     code.uses_of(&table.name, &[name.to_owned()]);
     code.line(format!("{side} = float({side}_rows[{}].{function}())", literal::text(name)));
     code.step(format!("compute the {function} of `{name}`"));

@@ -32,6 +32,15 @@ pub(super) fn check(filter: &str, table: &Table) -> Result<(), CompileError> {
     Ok(())
 }
 
+/// The columns of a table that a filter or a formula names.
+pub(super) fn columns(text: &str, table: &Table) -> Vec<String> {
+    let names = tokens(text).into_iter().filter_map(|token| match token {
+        Token::Name(name) => table.column(&name).map(|_| name),
+        _ => None,
+    });
+    names.collect()
+}
+
 fn compare(name: &str, value: &Token, table: &Table) -> Result<(), CompileError> {
     let Some(column) = table.column(name) else { return Ok(()) };
     let wrong = match (column.column_type, value) {

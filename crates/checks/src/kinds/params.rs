@@ -6,6 +6,7 @@ use ordain_types::{Schema, Table, nearest};
 use serde_json::{Map, Value};
 
 use super::KIND_NAMES;
+use crate::catalogue::{self, Shape};
 use crate::check::Check;
 
 /// Why a check's code could not be made.
@@ -231,17 +232,39 @@ impl<'a> Params<'a> {
 pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
     let mut params = Params::new(check);
     let conditions = ["when", "must"].map(|name| super::condition::test(&mut params, name).err());
+    if let Some(error) = conditions.into_iter().flatten().next() {
+        return Some(error);
+    }
+    let spec = catalogue::kind(&check.kind)?;
+    // One column may be given where several are taken.
+    let is_given = |name: &str| {
+        check.params.contains_key(name) || name == "columns" && check.params.contains_key("column")
+    };
+    for param in spec.params {
+        let given = check.params.get(param.name).filter(|value| !value.is_null());
+        if let (Shape::Choice(words), Some(given)) = (param.shape, given)
+            && !given.as_str().is_some_and(|given| words.contains(&given))
+        {
+            return Some(params.wrong(param.name, &format!("one of {}", words.join(", "))));
+        }
+        if param.required && !is_given(param.name) {
+            return params.need(param.name).err();
+        }
+        params.get(param.name);
+    }
+    if spec.params.iter().any(|param| param.name == "columns") {
+        params.get("column");
+    }
     let wanted: &[&str] = match check.kind.as_str() {
         "range" | "length" => &["min", "max"],
         "row_count" => &["min", "max", "same_as"],
         _ => &[],
     };
-    let is_missing = !wanted.is_empty() && !wanted.iter().any(|name| check.params.contains_key(*name));
-    let missing = is_missing.then(|| {
+    if !wanted.is_empty() && !wanted.iter().any(|name| is_given(name)) {
         let message = format!("`{}` has none of the parameters {}", check.kind, wanted.join(", "));
-        CompileError::param(message, "give at least one of them")
-    });
-    conditions.into_iter().flatten().next().or(missing)
+        return Some(CompileError::param(message, "give at least one of them"));
+    }
+    params.finish().err()
 }
 
 /// One name or a list of names.

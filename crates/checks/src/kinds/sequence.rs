@@ -149,7 +149,6 @@ pub(super) fn runs(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
         most.ok_or_else(|| params.wrong("max", "how often the same value may follow itself, from 1"))?;
     let order = Order::read(params, table)?;
     code.uses(&order.columns(&name));
-    code.pass_unread();
     code.line(format!("judged = {}.notna()", column(&name)));
     order.sort(code);
     let marks = [order.by.as_slice(), std::slice::from_ref(&name)].concat();

@@ -86,9 +86,6 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let values = Value::Array(params.values("values")?.to_vec());
     let negate = params.flag("negate")?;
     code.uses(std::slice::from_ref(&name));
-    if negate {
-        code.pass_unread();
-    }
     code.line(format!("values = {}", column(&name)));
     code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
     code.line("judged = values.notna()");

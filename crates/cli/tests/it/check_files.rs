@@ -90,6 +90,31 @@ fn imported_checks_are_added_once_and_run() {
 }
 
 #[test]
+fn an_imported_rule_is_not_lost_because_another_one_has_its_made_up_id() {
+    let world = Quality::new();
+    let import = |most: u32| {
+        let suite = format!(
+            r#"{{"expectations": [{{"expectation_type": "expect_column_values_to_be_between",
+            "kwargs": {{"column": "price", "min_value": 0, "max_value": {most}}}}}]}}"#
+        );
+        world.write("suite.json", &suite);
+        world.check(&["import", "--from", "gx", "suite.json", "--table", "orders", "--add"]).stderr
+    };
+    assert!(import(8).contains("added 1 check"));
+    let other = import(9);
+    assert!(
+        other.contains("orders.price.range is another rule, so it is added as orders.price.range-2"),
+        "{other}"
+    );
+    for again in [import(8), import(9)] {
+        assert!(
+            again.contains("added 0 checks to checks/checks.json; there already: orders.price.range"),
+            "{again}"
+        );
+    }
+}
+
+#[test]
 fn a_file_that_is_something_else_is_a_usage_error_with_a_hint() {
     let world = Quality::new();
     world.write("odd.yml", "a: [");

@@ -56,8 +56,8 @@ impl Collector {
             let scopes = body["resourceSpans"]
                 .as_array()?
                 .iter()
-                .flat_map(|resource| resource["scopeSpans"].as_array());
-            let spans = scopes.flatten().flat_map(|scope| scope["spans"].as_array()).flatten().cloned();
+                .filter_map(|resource| resource["scopeSpans"].as_array());
+            let spans = scopes.flatten().filter_map(|scope| scope["spans"].as_array()).flatten().cloned();
             self.0.lock().unwrap().extend(spans);
             let answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}";
             reader.get_mut().write_all(answer).ok()?;

@@ -69,7 +69,8 @@ def zip_facts(path):
     except (zipfile.BadZipFile, OSError, ValueError) as error:
         raise Problem(f"it is damaged, or no ZIP archive: {short(error, 120)}")
     with archive:
-        infos = [info for info in archive.infolist() if not info.is_dir()]
+        # What macOS keeps beside the files is none of them.
+        infos = [info for info in archive.infolist() if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
         expanded = sum(info.file_size for info in infos)
         facts = archive_result([member(info.filename, info.file_size) for info in infos[:MEMBERS_MAX]], expanded, len(infos), os.path.getsize(path))
         if infos and all(info.flag_bits & 1 for info in infos):

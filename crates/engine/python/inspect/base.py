@@ -245,7 +245,7 @@ def together(tables, what):
     """The tables of one file, those with the same columns as one table, with a column in front that says which."""
     groups = {}
     # What is called a total of the others would be counted twice.
-    for table in tables if what == "file" else (table for table in tables if not ordain_reading.TOTALS.fullmatch(table["name"])):
+    for table in (table for table in tables if not ordain_reading.TOTALS.fullmatch(re.sub(r"^.*/|\.\w+$", "", table["name"]))):
         groups.setdefault(tuple(column["name"] for column in table["columns"]), []).append(table)
     joined = {names: one for names, some in groups.items() if names and (one := joined_tables(some, what))}
     # Several of them could not be told from each other by name.

@@ -106,7 +106,8 @@ impl Checks {
 
     /// How a database judges a check in this run, if it does.
     pub(super) fn by_database(&self, check: &Check, ready: &Ready, tables: &Tables) -> Option<ByDatabase> {
-        let by_sql = by_sql_of(check, ready, tables.schema())?;
+        let by_sql =
+            by_sql_of(check, ready, tables.schema()).filter(|by_sql| is_clear(&by_sql.rule, tables))?;
         let is_stored = by_sql.rule.tables().any(|name| tables.stored.contains_key(name))
             && self.store().can_judge(&by_sql.rule);
         let is_large =
@@ -135,6 +136,16 @@ impl Checks {
         transaction.roll_back().await?;
         Ok(counted?)
     }
+}
+
+/// Whether every value by which rows are chosen can be read: what becomes of other rows only pandas tells.
+fn is_clear(rule: &TableRule, tables: &Tables) -> bool {
+    let mut names = BTreeSet::new();
+    rule.when.iter().for_each(|when| when.columns(&mut names));
+    tables.ready(&rule.table).is_none_or(|facts| {
+        let chosen_by = facts.columns.iter().filter(|column| names.contains(&column.name));
+        chosen_by.into_iter().all(|column| column.reading.get("misfits").is_none())
+    })
 }
 
 /// The form of a check's rule that a database can judge, if its code says the same. A rule in words is the kind that the reader

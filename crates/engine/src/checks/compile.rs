@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::Checks;
 use super::by_sql::ByDatabase;
+use super::readings;
 use super::results::Results;
 use super::tables::{TableFacts, TableState, Tables};
 use super::values;
@@ -143,8 +144,7 @@ impl Checks {
             };
             match admitted {
                 Ok(ready) => {
-                    let otherwise = read_otherwise(check, plan)
-                        .or_else(|| values::other_unit(check, plan, tables))
+                    let otherwise = readings::otherwise(check, plan, results, why.as_deref())
                         .or_else(|| values::nearly_named(check, &declared(plan), tables));
                     return otherwise.unwrap_or(Readiness::Ready(ready));
                 }
@@ -161,7 +161,11 @@ impl Checks {
         tables: &'a Tables,
         rule: &'a Components,
     ) -> FingerprintInputs<'a> {
-        FingerprintInputs { rule: Some(rule), ..self.engine.settings.fingerprint_inputs(tables.schema()) }
+        FingerprintInputs {
+            rule: Some(rule),
+            units: Some(&tables.units),
+            ..self.engine.settings.fingerprint_inputs(tables.schema())
+        }
     }
 
     /// Judges kept code again.
@@ -208,6 +212,9 @@ impl Checks {
                     (code, declared, if planner.can_repair() { PlanAuthor::Model } else { PlanAuthor::Rules })
                 }
                 Err(reason) => {
+                    if let Some(unjudged) = self.without_values(check, tables) {
+                        return unjudged;
+                    }
                     let because = why.map(|why| format!(" ({why})")).unwrap_or_default();
                     return Readiness::Skipped(SkipReason::NotCompiled, format!("{reason}{because}"));
                 }
@@ -219,21 +226,24 @@ impl Checks {
                     let source = if is_own { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
                 }
-                Err(error) => return of_compile_error(&error, why.as_deref()),
+                Err(error) => {
+                    let unjudged = self.without_values(check, tables);
+                    return unjudged.unwrap_or_else(|| of_compile_error(&error, why.as_deref()));
+                }
             }
         };
         let verdict = verify(&code, &tables.judged_by.policy, inputs.schema);
         let Some(verified) = verdict.verified().cloned() else {
             return Readiness::Broken(format!("its code was refused: {}", first(&verdict)));
         };
-        if let Some(parts) = declared.as_object_mut() {
-            parts.insert("units".to_owned(), values::units(&verdict.effects, tables));
-        }
+        readings::say_units(&mut declared, &verdict.effects, tables);
         let used_tables = looked_at(check, &verdict);
         if let Some(missing) = used_tables.iter().find(|name| tables.ready(name).is_none()) {
             return missing_table(missing, tables);
         }
         let plan = CachedPlan {
+            // The same code over other units is another plan.
+            plan_id: hash(&format!("{}\0{code}\0{}", key(&check.check_id), declared["units"])),
             title: check.check_name.clone(),
             declared: Some(declared.to_string()),
             model: (source == PlanAuthor::Model).then(|| planner.name()),
@@ -248,11 +258,7 @@ impl Checks {
                 components: inputs.components(&verdict.effects, source.is_ours()),
             })
         };
-        let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
-        let before = kept.iter().find(|kept| kept.request == plan.request);
-        let otherwise = read_otherwise(check, &plan)
-            .or_else(|| read_otherwise_than(before?, check, &plan, why.as_deref()))
-            .or_else(|| values::other_unit(check, before?, tables))
+        let otherwise = readings::otherwise(check, &plan, results, why.as_deref())
             .or_else(|| values::nearly_named(check, &declared, tables))
             .or_else(|| unreadable_values(check, &verdict, tables));
         if let Some(otherwise) = otherwise {
@@ -360,46 +366,6 @@ fn missing_table(name: &str, tables: &Tables) -> Readiness {
     let near = nearest(name, tables.states.keys().map(String::as_str));
     let hint = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
     Readiness::Skipped(SkipReason::MissingTable, format!("there is no table `{name}`{hint}"))
-}
-
-/// A rule that is read otherwise than a person accepted it is not run until somebody accepts it again.
-fn read_otherwise(check: &Check, plan: &CachedPlan) -> Option<Readiness> {
-    let accepted = check.accepted_reading.as_ref()?;
-    let now = check.understood(&declared(plan)).unwrap_or_else(|| "nothing that can be restated".to_owned());
-    (*accepted != now).then(|| {
-        let words = format!(
-            "it was accepted as \u{201c}{accepted}\u{201d} and is now read as \u{201c}{now}\u{201d}; `ordain check edit {}` accepts the new reading or corrects the rule",
-            check.check_id
-        );
-        Readiness::Skipped(SkipReason::NotCompiled, words)
-    })
-}
-
-/// Why a rule in words is not run that its new code understands otherwise than the code before did, though nobody
-/// changed the rule: a column may be gone, and another one stand where its words point now.
-fn read_otherwise_than(
-    before: &CachedPlan,
-    check: &Check,
-    plan: &CachedPlan,
-    why: Option<&str>,
-) -> Option<Readiness> {
-    let (was, now) = (declared(before), declared(plan));
-    let is_same = ["kind", "params", "filter"].iter().all(|part| was.get(part) == now.get(part));
-    let is_read = check.accepted_reading.is_none()
-        && before.source == PlanAuthor::Rules
-        && plan.source == before.source;
-    if is_same || !is_read {
-        return None;
-    }
-    let said = |plan: &Value| check.understood(plan).unwrap_or_default();
-    let words = format!(
-        "it was read as \u{201c}{}\u{201d} and would now be read as \u{201c}{}\u{201d}{}; `ordain check edit {}` accepts the new reading or corrects the rule",
-        said(&was),
-        said(&now),
-        why.map(|why| format!(" ({why})")).unwrap_or_default(),
-        check.check_id
-    );
-    Some(Readiness::Skipped(SkipReason::NotCompiled, words))
 }
 
 /// Whether kept code of the same rule fits a table but for the types of its columns, which has no rows to show them.

@@ -151,7 +151,7 @@ impl Checks {
         let bytes = fs_err::metadata(&file.path).map_or(0, |metadata| metadata.len());
         let usual = &self.engine.settings.limits;
         let work_factor = if file.packing.is_some() { PACKED_WORK_FACTOR } else { WORK_FACTOR };
-        let mut job = Job::new(code, crate::files::profile_for_files([file.form]));
+        let mut job = Job::new(code, crate::files::profile_for_files([file.name().as_str()]));
         "convert.py".clone_into(&mut job.name);
         // Elsewhere no more is asked for than executors usually grant.
         let (memory, work, artifacts) = if is_here {

@@ -159,13 +159,13 @@ impl Checks {
             fields.entry("check_name").or_insert(rule);
         }
         let is_read_anew = fields.is_empty() || READ_FROM.iter().any(|name| fields.contains_key(*name));
-        let is_pinned = is_read_anew && (check.is_words() || check.accepted_reading.is_some());
-        let force = is_pinned || fields.is_empty();
+        let is_accepted = fields.is_empty() || check.is_words() || check.accepted_reading.is_some();
+        let is_pinned = is_read_anew && is_accepted;
         if is_pinned {
             fields.insert(READING.to_owned(), Value::Null);
         }
         let change = change_check(root, check_id, &fields)?;
-        let Some(result) = self.try_out(&change, check_id, planner, note, force).await? else {
+        let Some(result) = self.try_out(&change, check_id, planner, note, is_pinned).await? else {
             return Ok(Proposal { change, result: None });
         };
         let change = match &result.understood {

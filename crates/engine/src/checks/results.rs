@@ -17,6 +17,7 @@ use super::state::{LastRun, State};
 use super::tables::Tables;
 use super::task::CheckOptions;
 use super::transform::{self, TableRows};
+use super::values;
 
 /// A check that ran, and what it came to.
 pub(super) struct Ran<'a> {
@@ -227,6 +228,7 @@ fn result_of(check: &Check, ready: &Ready, tables: &Tables) -> CheckResult {
     result.notes.extend(ready.by_database.as_ref().map(ByDatabase::note));
     let plan = declared(&ready.plan);
     result.understood = check.understood(&plan);
+    result.notes.extend(values::notes(check, &plan, tables));
     result.plan = Some(plan);
     let facts = || ready.tables.iter().filter_map(|name| tables.ready(name));
     let columns = facts().map(|facts| {
@@ -316,7 +318,7 @@ fn unjudged(
     Some((SkipReason::EmptyTable, no_rows(judged)))
 }
 
-fn no_rows(table: &str) -> String {
+pub(super) fn no_rows(table: &str) -> String {
     format!(
         "table `{table}` has no rows, so nothing was judged; if that may be, set `allow_empty` to true in the check"
     )

@@ -18,6 +18,7 @@ use super::by_sql::Stored;
 use super::convert::{self, Converted, ConvertedTable};
 use super::error::ChecksError;
 use super::sources::{self, DataFile, Hashes};
+use crate::fingerprint::{Components, column_key};
 
 /// The file with the hashes of data files.
 const INDEX: &str = "files.json";
@@ -44,6 +45,13 @@ pub(super) struct ColumnFacts {
 }
 
 impl ColumnFacts {
+    /// What its numbers count: a currency, a unit, percent.
+    fn unit(&self) -> Option<&str> {
+        let said = |key| self.reading.get(key).and_then(Value::as_str);
+        let percent = || said("type").filter(|kind| *kind == "percent").map(|_| "%");
+        said("currency").or_else(|| said("unit")).or_else(percent)
+    }
+
     fn summary(&self) -> String {
         let kind = self.reading.get("type").and_then(Value::as_str);
         let kind = kind
@@ -138,6 +146,11 @@ impl TableFacts {
         known.map(|(column, values)| (format!("{}.{}", self.table.name, column.name), values)).collect()
     }
 
+    /// Whether its file writes fractions with a comma.
+    pub(super) fn has_decimal_comma(&self) -> bool {
+        self.columns.iter().any(|column| column.reading.get("decimal").is_some_and(|mark| mark == ","))
+    }
+
     /// The table as a planner sees a file that holds it alone.
     pub(super) fn file_brief(&self) -> FileBrief {
         let mut columns = self.readings();
@@ -160,9 +173,7 @@ impl TableFacts {
             samples: column.samples.clone(),
             values: column.values.clone(),
             shape: None,
-            unit: ["currency", "unit"]
-                .iter()
-                .find_map(|&key| Some(column.reading.get(key)?.as_str()?.to_owned())),
+            unit: column.unit().map(str::to_owned),
         });
         TableBrief {
             table: self.table.clone(),
@@ -181,6 +192,8 @@ pub(super) struct Tables {
     pub(super) states: BTreeMap<String, TableState>,
     /// The shapes of those that are ready, gathered once with the rules: every check is judged by them.
     pub(super) judged_by: Arc<JudgedBy>,
+    /// What the numbers of their columns count.
+    pub(super) units: Components,
     /// Large tables of the store.
     pub(super) stored: BTreeMap<String, Stored>,
 }
@@ -199,15 +212,18 @@ impl Tables {
         &self.judged_by.schema
     }
 
-    fn gather_schema(&mut self, policy: Policy) {
-        let ready = self.states.values().filter_map(|state| match state {
-            TableState::Ready(facts) => Some(facts.table.clone()),
-            TableState::Broken { .. } => None,
-        });
-        let mut tables: Vec<Table> = ready.collect();
+    pub(super) fn gather_schema(&mut self, policy: Policy) {
+        let ready: Vec<&TableFacts> = self.states.keys().filter_map(|name| self.ready(name)).collect();
+        let columns =
+            ready.iter().flat_map(|facts| facts.columns.iter().map(|column| (&facts.table.name, column)));
+        let units = columns
+            .filter_map(|(table, column)| Some((column_key(&column.name, table), column.unit()?.to_owned())));
+        let (units, mut tables): (Components, Vec<Table>) =
+            (units.collect(), ready.iter().map(|facts| facts.table.clone()).collect());
         // Whether a value is missing is for the rows to show: it must not make code stale.
         tables.iter_mut().flat_map(|table| &mut table.columns).for_each(|column| column.nullable = false);
         self.judged_by = Arc::new(JudgedBy { policy, schema: Schema { tables } });
+        self.units = units;
     }
 
     /// The hash of several tables' rows together.
@@ -284,7 +300,8 @@ impl Checks {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));
         let mut found: Vec<(String, DataFile)> = Vec::new();
         let judged_by = JudgedBy { policy: Policy::for_contract(Contract::Check), schema: Schema::default() };
-        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), stored };
+        let units = Components::new();
+        let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units, stored };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
         for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {

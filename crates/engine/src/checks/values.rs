@@ -1,41 +1,68 @@
-//! Values and units that a rule rests on, held against those that its columns have.
+//! Values that a rule names, held against those that a column has.
 
 use ordain_checks::{Check, SkipReason};
-use ordain_store::CachedPlan;
-use ordain_verify::Effects;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use super::compile::{Readiness, declared};
-use super::tables::Tables;
+use super::compile::Readiness;
+use super::tables::{TableFacts, Tables};
+
+/// A value that a rule looks for and no row has.
+struct Unseen {
+    column: String,
+    value: String,
+    /// The value that differs from it by case or blanks alone, if rows have one.
+    nearly: Option<String>,
+}
 
 /// Why a rule is not run that looks for a value which no row has, while rows have one that differs from it by case or
 /// blanks alone: nothing would be found, and everything would seem to be in order.
 pub(super) fn nearly_named(check: &Check, plan: &Value, tables: &Tables) -> Option<Readiness> {
-    let facts = check.target_table.first().and_then(|name| tables.ready(name))?;
+    unseen(check, plan, tables).into_iter().find_map(|Unseen { column, value, nearly }| {
+        let words = format!(
+            "the rule names {value:?}, and `{column}` has {:?} instead; write it as the rows do, or correct the rows",
+            nearly?
+        );
+        Some(Readiness::Skipped(SkipReason::NotCompiled, words))
+    })
+}
+
+/// What to say of values that a rule looks for and no row has: there may be none today, or they may be written otherwise now.
+pub(super) fn notes(check: &Check, plan: &Value, tables: &Tables) -> Vec<String> {
+    let unseen = unseen(check, plan, tables).into_iter();
+    unseen.map(|unseen| format!("no row has {:?} in `{}`", unseen.value, unseen.column)).collect()
+}
+
+fn unseen(check: &Check, plan: &Value, tables: &Tables) -> Vec<Unseen> {
+    let Some(facts) = check.target_table.first().and_then(|name| tables.ready(name)) else {
+        return Vec::new();
+    };
+    // A rule in words has the params of the kind that it was read as.
+    let params = plan.get("params").cloned().unwrap_or_else(|| Value::Object(check.params.clone()));
     let mut named = Vec::new();
-    let params = plan.get("params")?;
     if params.get("negate").and_then(Value::as_bool) == Some(true) {
-        named.push(params);
+        named.push(&params);
     }
     // Of a share of rows, the demand says which rows are counted.
     match params.get("must").filter(|_| params.get("max_share").is_some()) {
         Some(counted) => all_tests(counted, &mut named),
-        None => looked_for(params, &mut named),
+        None => looked_for(&params, &mut named),
     }
-    named.into_iter().find_map(|named| {
-        let (name, values) = (named.get("column")?.as_str()?, named.get("values")?.as_array()?);
-        let known = facts.columns.iter().find(|column| column.name == name)?.values.as_deref()?;
-        let same = |text: &str| text.trim().to_lowercase();
-        values.iter().filter_map(Value::as_str).find_map(|value| {
-            let nearly = known.iter().filter_map(Value::as_str).filter(|other| same(other) == same(value));
-            let nearly: Vec<&str> = nearly.collect();
-            let other = nearly.first().filter(|_| !nearly.contains(&value))?;
-            let words = format!(
-                "the rule names {value:?}, and `{name}` has {other:?} instead; write it as the rows do, or correct the rows"
-            );
-            Some(Readiness::Skipped(SkipReason::NotCompiled, words))
-        })
-    })
+    named.into_iter().flat_map(|named| unseen_in(named, facts)).collect()
+}
+
+/// The values of one test that no row has.
+fn unseen_in(named: &Value, facts: &TableFacts) -> Vec<Unseen> {
+    let name = named.get("column").and_then(Value::as_str).unwrap_or_default();
+    let column = facts.columns.iter().find(|column| column.name == name);
+    let Some(known) = column.and_then(|column| column.values.as_deref()) else { return Vec::new() };
+    let same = |text: &str| text.trim().to_lowercase();
+    let values = named.get("values").and_then(Value::as_array).into_iter().flatten();
+    let missing = values.filter(|value| !known.contains(value)).filter_map(Value::as_str);
+    let unseen = missing.map(|value| {
+        let nearly = known.iter().filter_map(Value::as_str).find(|other| same(other) == same(value));
+        Unseen { column: name.to_owned(), value: value.to_owned(), nearly: nearly.map(str::to_owned) }
+    });
+    unseen.collect()
 }
 
 /// The tests of a value within params that choose rows, rather than demand something of every row.
@@ -63,42 +90,4 @@ fn all_tests<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
         Value::Array(all) => all.iter().for_each(|inner| all_tests(inner, found)),
         _ => {}
     }
-}
-
-/// The currency or unit of each column of numbers that code uses, none included.
-pub(super) fn units(effects: &Effects, tables: &Tables) -> Value {
-    let mut units = Map::new();
-    for (table, read) in &effects.reads {
-        for name in &read.named {
-            if let Some(unit) = unit_of(tables, table, name) {
-                units.insert(format!("{table}\u{0}{name}"), json!(unit));
-            }
-        }
-    }
-    units.into()
-}
-
-/// Why a rule is not run whose column has another currency or unit than it had when the rule was compiled.
-pub(super) fn other_unit(check: &Check, plan: &CachedPlan, tables: &Tables) -> Option<Readiness> {
-    declared(plan).get("units")?.as_object()?.iter().find_map(|(place, was)| {
-        let (table, name) = place.split_once('\0')?;
-        let (was, now) = (was.as_str()?, unit_of(tables, table, name)?);
-        let said = |unit: &str| if unit.is_empty() { "no unit".to_owned() } else { unit.to_owned() };
-        let words = format!(
-            "`{name}` of {table} had {} when the rule was compiled, and has {} now; `ordain check edit {}` accepts that or corrects the rule",
-            said(was),
-            said(&now),
-            check.check_id
-        );
-        (was != now).then_some(Readiness::Skipped(SkipReason::NotCompiled, words))
-    })
-}
-
-/// The currency or unit of a column, empty where it has none; nothing where it holds no numbers.
-fn unit_of(tables: &Tables, table: &str, name: &str) -> Option<String> {
-    let column = tables.ready(table)?.columns.iter().find(|column| column.name == name)?;
-    let is_number =
-        matches!(column.reading.get("type")?.as_str()?, "integer" | "real" | "decimal" | "percent");
-    let unit = ["currency", "unit"].iter().find_map(|&key| column.reading.get(key)?.as_str());
-    is_number.then(|| unit.unwrap_or_default().to_owned())
 }

@@ -7,7 +7,7 @@ use ordain_checks::Check;
 use ordain_checks::contracts::{PlanPrompt, plan_prompt_line};
 use ordain_checks::kinds::{self, CompileError, TRANSFORM};
 use ordain_planner::reader::{self, Explained};
-use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Speaker, TableBrief, Task};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, Speaker, TableBrief, Task};
 use ordain_types::{ErrorClass, Schema, SourceFile, Trouble};
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use serde_json::{Value, json};
@@ -80,6 +80,11 @@ impl Checks {
         }
     }
 
+    /// Whether the reader makes code of a rule.
+    pub(super) fn can_read(&self, check: &Check, tables: &Tables) -> bool {
+        matches!(reader::plan(&self.check_brief(check, tables)), Reply::Plan(_))
+    }
+
     /// What the reader understands of a rule, without running it. The table that its words name first is judged.
     pub async fn read_rule(&self, hint: &str, table: Option<&str>) -> Result<Explained, EngineError> {
         let tables = self.tables(None, &BTreeSet::new(), 2).await?;
@@ -132,8 +137,13 @@ impl Checks {
         names.extend(tables.states.keys().filter(|name| !check.target_table.contains(name)));
         let facts = names.into_iter().filter_map(|name| tables.ready(name));
         let is_target = |name: &str| check.target_table.iter().any(|target| target == name);
-        let shown = facts.filter(|facts| is_target(&facts.table.name)).map(TableFacts::brief);
-        brief.tables = std::sync::Arc::new(shown.collect());
+        let shown: Vec<&TableFacts> = facts.filter(|facts| is_target(&facts.table.name)).collect();
+        // A rule may write fractions as the file does.
+        for facts in shown.iter().filter(|facts| facts.has_decimal_comma()) {
+            let catalog = std::sync::Arc::make_mut(&mut brief.catalog);
+            catalog.data.entry(facts.table.name.clone()).or_default().decimal = Some(',');
+        }
+        brief.tables = std::sync::Arc::new(shown.into_iter().map(TableFacts::brief).collect());
         settings.helpers.source().clone_into(&mut brief.helpers);
         brief.packages.clone_from(&tables.judged_by.policy.packages);
         brief.limits = settings.limits.clone();

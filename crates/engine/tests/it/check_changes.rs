@@ -262,7 +262,7 @@ async fn a_rule_is_not_run_on_another_unit_than_it_was_compiled_for() {
         &world.run().await,
         "weight",
         CheckStatus::Skipped,
-        "had g when the rule was compiled, and has kg now",
+        "`weight` must be at most 1000 (`weight` in kg)",
     );
 }
 

@@ -55,8 +55,13 @@ fn is_name(index: &Index, tokens: &[Token], at: usize) -> bool {
 fn two_ways(text: &str) -> String {
     let number: String = text.chars().filter(|sign| sign.is_ascii_digit() || ",.".contains(*sign)).collect();
     let whole = number.replace([',', '.'], "");
+    if let Some((one, two)) =
+        number.rsplit_once([',', '.']).filter(|_| number.contains('.') && number.contains(','))
+    {
+        return format!("“{number}” is not read as a number: write {}.{two}", one.replace([',', '.'], ""));
+    }
     match number.split_once(',') {
-        Some((one, two)) if two.len() != 3 && !number.contains('.') => {
+        Some((one, two)) if two.len() != 3 => {
             format!("“{number}” can be read in two ways: write {one}.{two}, or “{one} and {two}”")
         }
         _ => format!(

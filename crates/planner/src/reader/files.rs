@@ -202,12 +202,12 @@ fn no_number(brief: &Brief) -> String {
     });
     let told = columns.filter_map(|column| {
         let (name, kind) = (column.get("name")?.as_str()?, column.get("type")?.as_str()?);
-        let note = column.get("notes").and_then(|notes| notes.get(0)?.as_str());
-        let is_open = matches!(kind, "text" | "identifier") && note.is_some();
+        let because = column.get("because").and_then(Value::as_str);
         let words = split_name(name);
         let is_named = !words.is_empty() && words.iter().all(|word| asked.contains(word));
-        (is_named && (is_open || matches!(kind, "duration" | "json" | "empty"))).then(|| {
-            format!(" {name} is no number here ({kind}): {}.", note.unwrap_or("it is told apart by its type"))
+        (is_named && (because.is_some() || matches!(kind, "duration" | "json" | "empty"))).then(|| {
+            let why = because.map(|because| format!(": {because}")).unwrap_or_default();
+            format!(" {name} is no number here, but of type {kind}{why}.")
         })
     });
     told.take(3).collect()

@@ -426,7 +426,7 @@ impl Index {
                 }
             }
         }
-        found
+        self.called_so(found, &list[place..])
     }
 
     /// What is mentioned, in words.

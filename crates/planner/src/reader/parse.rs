@@ -139,10 +139,26 @@ impl<'a> Parser<'a> {
     /// Passes over fillers.
     pub(crate) fn fill(&self, mut place: usize) -> usize {
         while let Some((length, _)) = LEXICON.matches("filler", &self.words(place)).first() {
+            if self.is_letter(place) {
+                break;
+            }
             // An article before a word of the tables may be part of a name: mentions are looked up first.
             place += length;
         }
         place
+    }
+
+    /// Whether an `a` is no article but a value, as in `grade A`: no noun follows it.
+    fn is_letter(&self, place: usize) -> bool {
+        let is_a = |token: &Token| matches!(token.lower.as_str(), "a" | "an");
+        let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?' | ',' | ';' | ')'));
+        let goes_on = || {
+            let words = self.words(place + 1);
+            let verbs = ["be", "have", "do", "not", "and", "or", "rule.must", "rule.may"];
+            verbs.iter().any(|class| !LEXICON.matches(class, &words).is_empty())
+        };
+        self.tokens.get(place).is_some_and(is_a)
+            && (self.tokens.get(place + 1).is_none_or(closes) || goes_on())
     }
 
     /// The first place after fillers and an interjection: `hello, …`, `great, …`.

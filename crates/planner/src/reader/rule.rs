@@ -4,6 +4,7 @@
 //! known by their whole names alone, so that a column that comes, goes or is renamed never changes what a rule means.
 
 mod claim;
+mod days;
 mod figure;
 mod made;
 mod phrase;
@@ -104,13 +105,17 @@ fn chosen(brief: &Brief, rules: &[Rule], filter: Option<&str>) -> Reply {
             Err(reason) => Reply::Refusal(format!("the reader read this as `{}`, but {reason}", rule.kind)),
         },
         several => {
-            let read =
-                |rule: &Rule| compile(brief, rule, filter).ok().map(|(compiled, _)| compiled.plan.intent);
-            let choices: Vec<String> = several.iter().filter_map(read).collect();
-            Reply::Question(format!(
-                "it can be read in several ways: {}; say it in other words",
-                choices.join("; or ")
-            ))
+            let read = |rule: &Rule| compile(brief, rule, filter).map(|(compiled, _)| compiled.plan.intent);
+            let (choices, failed): (Vec<_>, Vec<_>) = several.iter().map(read).partition(Result::is_ok);
+            let said = choices.into_iter().flatten().collect::<Vec<_>>().join("; or ");
+            match failed.into_iter().find_map(Result::err) {
+                Some(reason) if said.is_empty() => {
+                    Reply::Refusal(format!("the rule cannot be judged: {reason}"))
+                }
+                _ => {
+                    Reply::Question(format!("it can be read in several ways: {said}; say it in other words"))
+                }
+            }
         }
     }
 }
@@ -142,6 +147,7 @@ fn draft(rule: &Rule, compiled: CompiledKind, params: Map<String, Value>) -> Dra
     let mut declared = json!(compiled.plan);
     declared["kind"] = json!(rule.kind);
     declared["params"] = Value::Object(params);
+    declared["filter"] = json!(rule.filter);
     declared["planner"] = json!("rules");
     Draft {
         code: compiled.code,

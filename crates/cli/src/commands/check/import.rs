@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, workspace: Option<&Workspace>) -> Outcome {
     }
     match workspace.filter(|_| args.add) {
         Some(workspace) => {
-            let added = add::add(workspace, &imported.checks)?;
+            let added = add::add(workspace, &imported.checks, args.from == Tool::Workflows)?;
             writeln!(io::stderr(), "{}", line(&add::told(&added)))?;
         }
         None if !args.json => {

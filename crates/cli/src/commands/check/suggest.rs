@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
         let ids = "the ids are those that the command prints without --add";
         Failure::usage(format!("`{}` is not proposed", line(&unknown)), ids)
     })?;
-    writeln!(io::stderr(), "{}", line(&add::told(&add::add(workspace, &wanted)?)))?;
+    writeln!(io::stderr(), "{}", line(&add::told(&add::add(workspace, &wanted, true)?)))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -451,7 +451,7 @@ fn refused(files: &[FileBrief], request: &str) -> String {
 #[test]
 fn a_column_that_is_no_number_says_why_when_a_figure_is_asked_for() {
     let mut price = column("price", "text", &[]);
-    price["notes"] = json!(["its numbers have several units (EUR, USD), so it is read as text"]);
+    price["because"] = json!("its numbers have several units (EUR, USD), so it is read as text");
     let table =
         json!({ "tables": [{ "name": null, "rows": 3, "columns": [column("deal", "text", &[]), price] }] });
     let said = refused(&[file("fx.csv", table)], "total price");

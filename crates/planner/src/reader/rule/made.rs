@@ -1,6 +1,6 @@
 //! The small parts that rules are made of.
 
-use ordain_checks::kinds::{Side, Test};
+use ordain_types::{Side, Test};
 use serde_json::Value;
 
 use crate::reader::parse::as_json;
@@ -19,14 +19,6 @@ pub(super) enum Age {
 /// A comparison of two sides.
 pub(super) fn compare(left: Side, op: &str, right: Side) -> Test {
     Test::Compare { left, op: op.to_owned(), right }
-}
-
-/// Whether a side is in the days from one on and before another.
-pub(super) fn within_days(side: &Side, from: &Value, until: &Value) -> Test {
-    Test::All(vec![
-        compare(side.clone(), ">=", Side::Value(from.clone())),
-        compare(side.clone(), "<", Side::Value(until.clone())),
-    ])
 }
 
 /// A side that is calculated from two others.

@@ -4,8 +4,9 @@ use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
 use super::claim::{Claim, Demand, params};
-use super::made::{Age, compare, formula, within_days};
-use crate::reader::form::{Cond, Op, Operand};
+use super::days::{as_sides, beside_days};
+use super::made::{compare, formula};
+use crate::reader::form::{Cond, Lit, Op, Operand};
 use crate::reader::index::{Column, Sort, What};
 use crate::reader::lexicon::LEXICON;
 use crate::reader::parse::{All, Parser, prune};
@@ -187,10 +188,7 @@ impl Parser<'_> {
             self.one("rule.filled", place).map(|end| (Test::Not(Box::new(Test::Null(name.clone()))), end, 0)),
         );
         found.extend(self.one("rule.weekend", place).map(|end| (Test::Weekend(name.clone()), end, 0)));
-        for (class, op) in [("rule.future", ">"), ("rule.past", "<")] {
-            found.extend(self.one(class, place).map(|end| (compare(side.clone(), op, Side::Now), end, 0)));
-        }
-        found.extend(self.aged(&side, place));
+        found.extend(self.said_of_days(&side, place));
         found.extend(self.signed(&side, place));
         found.extend(self.compared_with(&side, place));
         found.extend(self.listed_values(column, place));
@@ -221,18 +219,8 @@ impl Parser<'_> {
             found.extend(
                 self.percent(side, end).map(|(value, end)| (compare(side.clone(), op, value), end, 0)),
             );
-            if let Some((from, until, end)) = self.days(end).or_else(|| self.year(end).filter(|_| is_day)) {
-                let at = |day: &Value| Side::Value(day.clone());
-                // A day is as long as a day: what is after it begins with the next one.
-                let test = match op {
-                    "<" | ">=" => compare(side.clone(), op, at(&from.value)),
-                    ">" => compare(side.clone(), ">=", at(&until.value)),
-                    "<=" => compare(side.clone(), "<", at(&until.value)),
-                    "!=" => Test::Not(Box::new(within_days(side, &from.value, &until.value))),
-                    _ => within_days(side, &from.value, &until.value),
-                };
-                found.push((test, end, 0));
-            }
+            let days = self.calendar(end).or_else(|| self.year(end).filter(|_| is_day).map(as_sides));
+            found.extend(days.map(|(from, until, end)| (beside_days(side, op, from, until), end, 0)));
         }
         if let Some((_, lit, end)) = self.number(place) {
             for (class, op) in [("or_less", "<="), ("or_more", ">=")] {
@@ -241,8 +229,9 @@ impl Parser<'_> {
             }
         }
         for start in self.lex("on_day", place) {
-            if let Some((from, until, end)) = self.days(start).or_else(|| self.year(start)) {
-                found.push((within_days(side, &from.value, &until.value), end, 0));
+            if let Some((from, until, end)) = self.calendar(start).or_else(|| self.year(start).map(as_sides))
+            {
+                found.push((beside_days(side, "==", from, until), end, 0));
             }
         }
         if let Some(start) = self.one("rule.between", place) {
@@ -256,10 +245,10 @@ impl Parser<'_> {
                 ];
                 found.push((Test::All(both), self.unit_of(side, end), 0));
             }
-            if let Some((from, _, end)) = self.days(start)
-                && let Some((_, until, end)) = joint(end).and_then(|end| self.days(end))
+            if let Some((from, _, end)) = self.calendar(start)
+                && let Some((_, until, end)) = joint(end).and_then(|end| self.calendar(end))
             {
-                found.push((within_days(side, &from.value, &until.value), end, 0));
+                found.push((beside_days(side, "==", from, until), end, 0));
             }
             for (low, end, cost) in self.operand(start) {
                 for (high, end, more) in joint(end).map(|end| self.operand(end)).unwrap_or_default() {
@@ -275,7 +264,7 @@ impl Parser<'_> {
     }
 
     /// The column that a side is.
-    fn column_of(&self, side: &Side) -> Option<&Column> {
+    pub(super) fn column_of(&self, side: &Side) -> Option<&Column> {
         let Side::Column(name) = side else { return None };
         self.index.tables[self.focus].columns.iter().find(|column| column.name == *name)
     }
@@ -610,40 +599,6 @@ impl Parser<'_> {
         found
     }
 
-    /// `within the last 30 days`, `at most 30 days old`, `older than 30 days`: a bound on the age of a day in its row.
-    fn aged(&self, side: &Side, place: usize) -> All<Test> {
-        let spans = self.ages(place).into_iter();
-        spans
-            .map(|(age, span, end)| {
-                let since = compare(side.clone(), ">=", Side::Ago(span.clone()));
-                let test = match age {
-                    Age::Within => Test::All(vec![since, compare(side.clone(), "<=", Side::Now)]),
-                    Age::AtMost => since,
-                    Age::Older => compare(side.clone(), "<", Side::Ago(span)),
-                };
-                (test, end, 0)
-            })
-            .collect()
-    }
-
-    /// An age with its length of time: `older than 30 days`.
-    pub(super) fn ages(&self, place: usize) -> Vec<(Age, String, usize)> {
-        let mut found = Vec::new();
-        for (class, age) in
-            [("rule.within_last", Age::Within), ("rule.at_most_old", Age::AtMost), ("rule.older", Age::Older)]
-        {
-            let Some(start) = self.one(class, place) else { continue };
-            let (count, start) =
-                self.number(start).map_or((json!(1), start), |(_, lit, end)| (lit.value, end));
-            let Some((end, unit)) = self.meaning("rule_spans", start) else { continue };
-            let ago = self.one("rule.ago", end);
-            if age != Age::AtMost || ago.is_some() {
-                found.push((age, format!("{count}{unit}"), ago.unwrap_or(end)));
-            }
-        }
-        found
-    }
-
     /// `a valid email address`, `a whole number`.
     fn typed(&self, name: &str, place: usize) -> All<Claim> {
         let Some((end, kind)) = self.meaning("rule_types", place) else { return Vec::new() };
@@ -662,7 +617,8 @@ impl Parser<'_> {
             Cond::Not(inner) => Test::Not(Box::new(self.test_of(inner)?)),
             Cond::Null(path) => Test::Null(own(path)?),
             Cond::Days(path, from, until) => {
-                within_days(&Side::Column(own(path)?), &from.value, &until.value)
+                let day = |lit: &Lit| Side::Value(lit.value.clone());
+                beside_days(&Side::Column(own(path)?), "==", day(from), day(until))
             }
             Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) => {
                 Test::In { column: own(path)?, values: vec![lit.value.clone()] }

@@ -402,3 +402,72 @@ fn plain_rules_that_were_declined_are_read() {
     let Reply::Plan(draft) = plan(&brief) else { panic!("not read") };
     assert_eq!(draft.declared.unwrap()["params"], price("max", json!(10)));
 }
+
+fn with_values(brief: &mut Brief, column: &str, values: &[&str]) {
+    let values: Vec<Value> = values.iter().map(|value| json!(value)).collect();
+    std::sync::Arc::make_mut(&mut brief.tables)[0].columns.push(crate::brief::ColumnBrief {
+        name: column.to_owned(),
+        null_share: 0.0,
+        samples: values.clone(),
+        values: Some(values),
+        shape: None,
+        unit: None,
+    });
+}
+
+#[test]
+fn the_value_a_after_its_column_is_no_article() {
+    let read = |hint: &str| {
+        let mut brief = brief(hint);
+        with_values(&mut brief, "status", &["a", "b", "c"]);
+        match plan(&brief) {
+            Reply::Plan(draft) => draft.declared.unwrap()["params"].clone(),
+            other => panic!("{hint}: {other:?}"),
+        }
+    };
+    let is_a = json!({"in": {"column": "status", "values": ["a"]}});
+    assert_eq!(read("at least 90% of orders must have status A"), json!({"must": is_a, "min_share": 0.9}));
+    assert_eq!(read("every order must have status a"), json!({"column": "status", "values": ["a"]}));
+    assert_eq!(
+        read("flag orders with status a"),
+        json!({"column": "status", "values": ["a"], "negate": true})
+    );
+    let bound = read("orders with status a must have a price above 5");
+    assert_eq!(bound["when"], is_a, "{bound}");
+    assert_eq!(read("status must be one of a, b, c"), json!({"column": "status", "values": ["a", "b", "c"]}));
+    // A value that no row has is not passed over either.
+    assert!(!matches!(plan(&brief("every order must have status A")), Reply::Plan(_)));
+    assert_eq!(read("every order must have a status"), json!({"columns": ["status"]}));
+}
+
+#[test]
+fn the_very_name_of_a_column_is_no_other_column() {
+    let mut brief = brief("quantity must be positive");
+    std::sync::Arc::make_mut(&mut brief.tables)[0].table.columns[4].name = "qty".to_owned();
+    let Reply::Plan(draft) = plan(&brief) else { panic!("not read") };
+    assert_eq!(draft.declared.unwrap()["params"]["column"], "quantity");
+}
+
+#[test]
+fn before_today_is_before_the_day_and_not_before_the_moment() {
+    let bound = |hint: &str| declared(hint).1["must"].clone();
+    let compare = |op: &str, days: &str| json!({"compare": {"left": {"column": "created_at"}, "op": op, "right": {"ago": days}}});
+    assert_eq!(bound("created_at must be before today"), compare("<", "0d"));
+    assert_eq!(bound("created_at must not be after today"), compare("<", "-1d"));
+    assert_eq!(bound("created_at must be after yesterday"), compare(">=", "0d"));
+    let today = json!({"all": [compare(">=", "0d"), compare("<", "-1d")]});
+    assert_eq!(bound("created_at must be today"), today);
+    // A day without a time is in the past when it is over.
+    let mut brief = brief("created_at must be in the past");
+    with_values(&mut brief, "created_at", &["2024-01-01"]);
+    let Reply::Plan(draft) = plan(&brief) else { panic!("not read") };
+    assert_eq!(draft.declared.unwrap()["params"]["must"], compare("<", "0d"));
+}
+
+#[test]
+fn readings_that_cannot_be_judged_are_told_with_the_reason() {
+    let mut brief = brief("quantity plus price must be at most 10");
+    std::sync::Arc::make_mut(&mut brief.tables)[0].table.columns[3].column_type = ColumnType::Text;
+    let reply = plan(&brief);
+    assert!(!matches!(&reply, Reply::Question(asked) if asked.contains("ways: ;")), "{reply:?}");
+}
