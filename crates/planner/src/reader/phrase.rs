@@ -253,6 +253,11 @@ impl Parser<'_> {
         Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
     }
 
+    /// Whether a phrase speaks of the rows that were listed, whatever they were called by.
+    pub(crate) fn is_of_list(&self, np: &Np) -> bool {
+        self.list().is_some_and(|rows| np.conds.contains(&rows.filter))
+    }
+
     /// Whether it is open which row is meant: `the last booking` of all, or of those that were shown; and the row that
     /// was stored last.
     pub(crate) fn is_open_which(&self, np: &Np) -> bool {
