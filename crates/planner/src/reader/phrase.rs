@@ -58,15 +58,6 @@ impl Np {
         self.head == Head::Table
     }
 
-    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
-    /// not the booking of it.
-    pub(crate) fn is_named_by_others(&self) -> bool {
-        let mut all = Vec::new();
-        self.conds.iter().for_each(|cond| guard::parts(cond, &mut all));
-        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
-        !self.has_table() && (self.conds.iter().any(Cond::asks_others) || !all.iter().all(is_own))
-    }
-
     /// The rows as a form.
     pub(crate) fn select(&self, table: usize, asked: Asked) -> Select {
         let whole = |lit: &Lit| lit.value.as_u64();
@@ -253,16 +244,15 @@ impl Parser<'_> {
         Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
     }
 
-    /// Whether a phrase speaks of the rows that were listed, whatever they were called by.
-    pub(crate) fn is_of_list(&self, np: &Np) -> bool {
-        self.list().is_some_and(|rows| np.conds.contains(&rows.filter))
-    }
-
-    /// Whether it is open which row is meant: `the last booking` of all, or of those that were shown; and the row that
-    /// was stored last.
-    pub(crate) fn is_open_which(&self, np: &Np) -> bool {
-        let is_stored = np.order.as_ref().is_some_and(|order| order.by.is_none());
-        is_stored || np.has_table() && np.order.is_some() && np.conds.is_empty() && self.list().is_some()
+    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
+    /// not the booking of it. What the conversation was about was said before.
+    pub(crate) fn is_named_by_others(&self, np: &Np) -> bool {
+        let known = self.list().map(|rows| &rows.filter);
+        let said = np.conds.iter().filter(|cond| Some(*cond) != known);
+        let mut all = Vec::new();
+        said.clone().for_each(|cond| guard::parts(cond, &mut all));
+        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
+        !np.has_table() && (said.clone().any(Cond::asks_others) || !all.iter().all(is_own))
     }
 
     /// `the last one`, `the second`: a row by its place in the list that was shown.

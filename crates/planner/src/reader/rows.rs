@@ -182,7 +182,7 @@ impl Parser<'_> {
                 && np.number.is_none()
                 && np.order.is_none()
                 && !is_open
-                && !np.is_named_by_others()
+                && !self.is_named_by_others(np)
         };
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
