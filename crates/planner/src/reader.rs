@@ -13,6 +13,7 @@ mod count;
 mod declared;
 mod deeds;
 mod explain;
+mod figures;
 pub mod files;
 mod follow;
 mod form;
@@ -235,6 +236,9 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
         if let (true, Some(open)) = (all.is_empty(), first.open_order()) {
             return Reading::None(Some(open));
         }
+        if let (true, Some(said)) = (all.is_empty(), statement(&first)) {
+            return Reading::None(Some(said));
+        }
         for focus in 0..index.tables.len() {
             all.extend(parser(focus).questions());
         }
@@ -244,6 +248,23 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
+}
+
+/// The verb of a sentence that says something of a row and asks nothing: `Mark Short has £20 credit`.
+fn statement(parser: &Parser<'_>) -> Option<Unknown> {
+    let is_name = |what: &What| match what {
+        What::Value(table, column, _) => {
+            let table = &parser.index.tables[*table];
+            table.label == Some(*column) || table.key == Some(*column)
+        }
+        _ => false,
+    };
+    let names = parser.mentions(parser.opening()).into_iter().filter(|(what, ..)| is_name(what));
+    let mut after = names.filter_map(|(_, end, _)| parser.tokens.get(end));
+    let verb = after.find(|token| LEXICON.has("says", &token.lower)).filter(|_| !parser.is_question())?;
+    let reason = "That says something and asks nothing: end it with a question mark, or give an order";
+    let (text, at) = (verb.text.clone(), verb.at);
+    Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason.to_owned()) })
 }
 
 /// Readings that come to the same code with the same values are one.

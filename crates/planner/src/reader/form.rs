@@ -210,6 +210,8 @@ pub(crate) struct Set {
 pub(crate) enum To {
     /// This value.
     Value(Lit),
+    /// This value, which is said to be more, or less if not.
+    Moved(Lit, bool),
     /// So much more, or less if negative.
     By(Lit),
     /// So many percent more, or less if negative.

@@ -425,8 +425,7 @@ impl Parser<'_> {
                         && says_which
                         && has_noun
                         && !says_by_others
-                        && !np.is_named_by_others()
-                        && !other.is_open_which(np)
+                        && !other.is_named_by_others(np)
                     {
                         // `2 aviators and a moon` are two items, before they are one that is unclear.
                         let cost = cost + if np.names.len() > 1 { 2 } else { 0 };

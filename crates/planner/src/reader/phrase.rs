@@ -58,15 +58,6 @@ impl Np {
         self.head == Head::Table
     }
 
-    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
-    /// not the booking of it.
-    pub(crate) fn is_named_by_others(&self) -> bool {
-        let mut all = Vec::new();
-        self.conds.iter().for_each(|cond| guard::parts(cond, &mut all));
-        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
-        !self.has_table() && (self.conds.iter().any(Cond::asks_others) || !all.iter().all(is_own))
-    }
-
     /// The rows as a form.
     pub(crate) fn select(&self, table: usize, asked: Asked) -> Select {
         let whole = |lit: &Lit| lit.value.as_u64();
@@ -253,11 +244,15 @@ impl Parser<'_> {
         Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
     }
 
-    /// Whether it is open which row is meant: `the last booking` of all, or of those that were shown; and the row that
-    /// was stored last.
-    pub(crate) fn is_open_which(&self, np: &Np) -> bool {
-        let is_stored = np.order.as_ref().is_some_and(|order| order.by.is_none());
-        is_stored || np.has_table() && np.order.is_some() && np.conds.is_empty() && self.list().is_some()
+    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
+    /// not the booking of it. What the conversation was about was said before.
+    pub(crate) fn is_named_by_others(&self, np: &Np) -> bool {
+        let known = self.list().map(|rows| &rows.filter);
+        let said = np.conds.iter().filter(|cond| Some(*cond) != known);
+        let mut all = Vec::new();
+        said.clone().for_each(|cond| guard::parts(cond, &mut all));
+        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
+        !np.has_table() && (said.clone().any(Cond::asks_others) || !all.iter().all(is_own))
     }
 
     /// `the last one`, `the second`: a row by its place in the list that was shown.
@@ -297,6 +292,17 @@ impl Parser<'_> {
             let rows = if is_one { last } else { several };
             found.push((Np { single: is_one, ..known(rows, None) }, end, cost));
         }
+        // `her`, after one person; `its price`, `their status`.
+        let is_people = self.index.tables[self.focus].is_people;
+        let is_row = self.is_name(&last.filter) || last.limit == Some(1);
+        let person = self.one("talk.person", place).filter(|_| is_people && is_row);
+        let its = self.one("talk.its", place).filter(|end| match self.tokens[end - 1].lower.as_str() {
+            "its" => !is_people,
+            "their" => true,
+            _ => is_people && is_row,
+        });
+        let its = its.filter(|end| self.columns(*end).iter().any(|(path, ..)| path.hops.is_empty()));
+        found.extend(person.or(its).map(|end| (known(last, None), end, cost)));
         // Of one row alone there is no cheaper one.
         if let Some((order, end)) = self.comparative(place).filter(|_| !self.is_name(&several.filter)) {
             let end = self.one("thing", end).unwrap_or(end);

@@ -182,7 +182,7 @@ impl Parser<'_> {
                 && np.number.is_none()
                 && np.order.is_none()
                 && !is_open
-                && !np.is_named_by_others()
+                && !self.is_named_by_others(np)
         };
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
@@ -230,7 +230,11 @@ impl Parser<'_> {
                 && self.is_number(path)
                 && matches!(number.unit, Unit::Plain | Unit::Money(_))
             {
-                found.push((To::Value(lit), end));
+                let to = match direction {
+                    Some(sign) => To::Moved(lit, sign > 0.0),
+                    None => To::Value(lit),
+                };
+                found.push((to, end));
             }
             if let (Some((from, _, end)), Sort::Day) = (self.days(after), self.sort(path)) {
                 found.push((To::Value(from), end));

@@ -25,6 +25,7 @@ use crate::failure::Outcome;
 use crate::runtime;
 
 const QUESTION: &str = "Do you have anything under $100?";
+const PURCHASE: &str = "buy 1 classic";
 const CODE: &str = "print(1 + 1)";
 /// Clients at once.
 const CLIENTS: [usize; 3] = [1, 8, 64];
@@ -75,6 +76,7 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
     let call = json!({ "name": "exec", "arguments": { "code": CODE } });
     let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call });
     let ask = load::post("/v1/requests", &json!({ "request": QUESTION }));
+    let buy = load::post("/v1/requests", &json!({ "request": PURCHASE }));
     let kinds = vec![
         Kind {
             key: "exec",
@@ -90,6 +92,11 @@ async fn measure(rounds: usize) -> anyhow::Result<Vec<Kind>> {
             key: "ask_cached",
             at: loaded(address, &ask, "\"source\":\"cache\"", rounds).await?,
             in_process: Some(in_process.1),
+        },
+        Kind {
+            key: "purchase",
+            at: loaded(address, &buy, "\"state\":\"committed\"", rounds).await?,
+            in_process: None,
         },
         Kind {
             key: "healthz",

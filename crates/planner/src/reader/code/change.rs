@@ -147,6 +147,7 @@ impl Writer<'_> {
     pub(super) fn sets(&mut self, sets: &[Set]) -> String {
         let mut queries = Vec::new();
         let mut lines = String::new();
+        let mut against: Vec<String> = Vec::new();
         for set in sets {
             let table = &self.index.tables[set.rows.table];
             let column = &table.columns[set.column];
@@ -160,6 +161,14 @@ impl Writer<'_> {
             queries.push((query, count));
             let value = match &set.to {
                 To::Value(lit) => format!("params[\"{}\"]", self.params.bind(&column.name, lit)),
+                To::Moved(lit, up) => {
+                    let value = format!("params[\"{}\"]", self.params.bind(&column.name, lit));
+                    let sign = if *up { "<" } else { ">" };
+                    against.push(format!(
+                        "[row for row in found[{place}] if row[\"now\"] is not None and {value} {sign} row[\"now\"]]"
+                    ));
+                    value
+                }
                 To::By(lit) => format!("row[\"now\"] + params[\"{}\"]", self.params.bind("change", lit)),
                 To::Percent(lit) => {
                     let name = self.params.bind("percent", lit);
@@ -179,8 +188,17 @@ impl Writer<'_> {
         }
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
+        // `raise … to 20`, where it is 27: it is asked what is meant.
+        let turned = if against.is_empty() {
+            String::new()
+        } else {
+            format!(
+                "turned = {}\nif turned:\n    answer_text = f\"It is {{turned[0]['now']}} for {{turned[0]['label']}} now, so that would be a change the other way. Say “set” if it is meant.\"\n    STATUS = \"invalid_request\"\nel",
+                against.join(" + ")
+            )
+        };
         format!(
-            "found = [{}]\nchanged, same = [], []\nif [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nchanged, same = [], []\n{turned}if [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
              else:\n    names = \"; \".join(str(row[\"label\"]) for rows in found for row in rows[:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),

@@ -114,8 +114,13 @@ fn the_dearest_of_a_list_is_not_the_dearest_of_all() {
     );
     // Of the two cheapest it is not known which they are.
     asks(&[("the 2 cheapest shows", "")], "book 2 of the most expensive one for Nina Cole");
-    // With the noun it may be one of all.
-    asks(&[NINAS], "cancel the newest booking");
+    reads(
+        &[NINAS],
+        "cancel the newest booking",
+        "cancel: booking (bookings where patron's full name is Nina Cole, the latest by booked on)",
+    );
+    // Asked with the noun, it may be one of all.
+    asks(&[NINAS], "what is the newest booking?");
 }
 
 #[test]
@@ -238,4 +243,40 @@ fn what_the_owner_declares_wins_over_words_of_the_language() {
     reads(&[], "which shows are sold out?", "shows where seats left is 0");
     reads(&[], "total revenue", "total paid of bookings");
     reads(&[], "what is the total revenue?", "total paid of bookings");
+}
+
+#[test]
+fn a_sentence_that_asks_nothing_is_not_answered() {
+    for request in ["Nina Cole has £20 credit", "Nina Cole has cancelled B1", "Company is sold out."] {
+        assert!(
+            read(&[], request).starts_with("That says something and asks nothing"),
+            "{}",
+            read(&[], request)
+        );
+    }
+    reads(&[], "is Company sold out?", "whether seats left is 0 for shows where title is Company");
+}
+
+#[test]
+fn her_and_its_are_the_one_that_was_spoken_of() {
+    let nina = [("who is Nina Cole?", "")];
+    reads(&nina, "book 2 Company for her", "book: seats 2, show Company, patron Nina Cole");
+    reads(&nina, "add 5 to her", "add credit: amount 5, patron Nina Cole");
+    reads(&nina, "set her membership to friend", "membership of Nina Cole becomes friend");
+    reads(&nina, "what is her credit?", "credit of patrons where full name is Nina Cole");
+    reads(&[("how much is Company?", "")], "what is its author?", "author of shows where title is Company");
+    for before in [&[("who is gold?", "")][..], &[("how much is Company?", "")], &[]] {
+        asks(before, "book 2 Company for her");
+    }
+    let order = read(&[], "book 2 Company for Nina Cole if her credit is above 10");
+    assert!(order.ends_with("only if credit is above 10 for Nina Cole"), "{order}");
+}
+
+#[test]
+fn a_price_is_not_raised_to_less_than_it_is() {
+    let tables = vec![table("shows", SHOWS)];
+    let brief = Brief { tables: tables.into(), ..Brief::new(Task::Ask, "raise the price of Company to 20") };
+    let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(&brief) else { panic!("no plan") };
+    assert!(draft.code.contains(r#"params["price"] < row["now"]"#), "{}", draft.code);
+    assert!(draft.code.contains("the other way"), "{}", draft.code);
 }
