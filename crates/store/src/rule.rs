@@ -137,7 +137,9 @@ impl<'a> Writer<'a> {
             _ => column.clone(),
         });
         let values = values.collect::<Vec<_>>().join(", ");
-        self.dialect.is_none().then(|| format!("hash({values}) % $parts = $part"))
+        // Without their type the numbers are taken for wider ones, and dividing those took 27 times as long.
+        let part = format!("hash({values}) % CAST($parts AS UBIGINT) = CAST($part AS UBIGINT)");
+        self.dialect.is_none().then_some(part)
     }
 
     /// Marks rows whose values are found elsewhere: in a list of keys `k0`, `k1` …

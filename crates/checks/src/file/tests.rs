@@ -52,11 +52,11 @@ fn every_slip_of_the_pen_is_told_with_its_line_and_the_nearest_name() {
     );
     assert_eq!(
         told(
-            "[{\"check_id\": \"a\", \"kind\": \"unique\", \"target_table\": \"t\",\n\"severty\": \"high\"}]"
+            "[{\"check_id\": \"a\", \"kind\": \"row_count\", \"params\": {\"min\": 1}, \"target_table\": \"t\",\n\"severty\": \"high\"}]"
         ),
         ["2: `severty` is no field of a check (did you mean `severity`?)"]
     );
-    assert_eq!(told("[{\"kind\": \"unique\", \"target_table\": 3.5, \"tags\": {}}]").len(), 3);
+    assert_eq!(told("[{\"kind\": \"unique\", \"target_table\": 3.5, \"tags\": {}}]").len(), 4);
     assert_eq!(told("[1]"), ["1: a check is a record, not a number (write {\"check_id\": …})"]);
     assert_eq!(
         told("[\n{\"a\": 1\n\"b\": 2}]"),
@@ -71,7 +71,7 @@ fn every_slip_of_the_pen_is_told_with_its_line_and_the_nearest_name() {
 fn checks_of_one_id_unknown_dependencies_and_circles_are_told() {
     let check = |id: &str, on: &str| {
         format!(
-            "{{\"check_id\": \"{id}\", \"kind\": \"unique\", \"target_table\": \"t\", \"depends_on\": \"{on}\"}}"
+            "{{\"check_id\": \"{id}\", \"kind\": \"row_count\", \"params\": {{\"min\": 1}}, \"target_table\": \"t\", \"depends_on\": \"{on}\"}}"
         )
     };
     assert_eq!(
@@ -144,7 +144,7 @@ fn a_field_is_changed_and_the_rest_of_the_file_stays() {
 #[test]
 fn ten_thousand_checks_are_read() {
     let records: Vec<String> = (0..10_000)
-        .map(|n| format!("{{\"check_id\": \"c{n}\", \"kind\": \"unique\", \"target_table\": \"t\"}}"))
+        .map(|n| format!("{{\"check_id\": \"c{n}\", \"kind\": \"row_count\", \"params\": {{\"min\": 1}}, \"target_table\": \"t\"}}"))
         .collect();
     let files = read(&format!("[{}]", records.join(",\n")));
     assert_eq!((files.entries.len(), files.problems.len()), (10_000, 0));

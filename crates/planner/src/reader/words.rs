@@ -283,7 +283,9 @@ pub(crate) fn row_words(index: &Index, select: &Select) -> String {
 fn set_words(index: &Index, set: &Set) -> String {
     let column = &index.tables[set.rows.table].columns[set.column].name;
     let to = match &set.to {
-        To::Value(lit) | To::Moved(lit, _) => format!("becomes {}", value(&lit.value)),
+        To::Value(lit) => format!("becomes {}", value(&lit.value)),
+        To::Moved(lit, true) => format!("is raised to {}", value(&lit.value)),
+        To::Moved(lit, false) => format!("is lowered to {}", value(&lit.value)),
         To::By(lit) => format!("changes by {}", value(&lit.value)),
         To::Percent(lit) => format!("changes by {} %", value(&lit.value)),
     };

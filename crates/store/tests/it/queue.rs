@@ -1,6 +1,9 @@
 //! Runs that any node of a cluster may carry out.
 
-use ordain_store::{BeginOptions, Claim, EntryNote, Intent, QueuedRun, Store, StoreError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use ordain_store::{BeginOptions, Claim, Clock, EntryNote, Intent, QueuedRun, Store, StoreError};
 use ordain_types::{RunId, RunKind};
 
 use crate::world::{World, buy, note, on_both, record, rows};
@@ -90,6 +93,24 @@ on_both! {
         let claimed = store.claim_for(&claim, "f", &run).await.unwrap();
         assert!(matches!(claimed, Claim::Finished(_)), "a node that was late is not given the run again: {claimed:?}");
         assert_eq!(rows(&store, "inventory").await[1]["quantity_in_stock"], 9);
+    }
+
+    async fn a_clock_that_jumps_has_no_run_accepted_or_carried_out_twice(world: World) {
+        const DAY_MS: u64 = 86_400_000;
+        let now = Arc::new(AtomicU64::new(20_000 * DAY_MS));
+        let (read, mut options) = (Arc::clone(&now), world.shop_options());
+        options.clock = Clock::new(move || read.load(Ordering::SeqCst));
+        let store = Store::open(options).await.unwrap();
+        let (run, other) = (store.new_run_id().unwrap(), store.new_run_id().unwrap());
+        assert_eq!(store.enqueue(&queued(&run, "k"), "f").await.unwrap(), Claim::Taken);
+        for day in [20_001, 19_000] {
+            now.store(day * DAY_MS, Ordering::SeqCst);
+            assert_eq!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Running(run.clone()));
+            assert_eq!(store.claim_for("k", "f", &run).await.unwrap(), Claim::Taken);
+        }
+        purchase(&store, &run, "k").await.unwrap();
+        now.store(20_002 * DAY_MS, Ordering::SeqCst);
+        assert!(matches!(store.enqueue(&queued(&other, "k"), "f").await.unwrap(), Claim::Finished(_)));
     }
 
     async fn many_who_accept_under_one_key_at_once_accept_one_run(world: World) {

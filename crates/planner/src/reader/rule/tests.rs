@@ -420,6 +420,7 @@ fn the_value_a_after_its_column_is_no_article() {
     let read = |hint: &str| {
         let mut brief = brief(hint);
         with_values(&mut brief, "status", &["a", "b", "c"]);
+        with_values(&mut brief, "price", &[]);
         match plan(&brief) {
             Reply::Plan(draft) => draft.declared.unwrap()["params"].clone(),
             other => panic!("{hint}: {other:?}"),

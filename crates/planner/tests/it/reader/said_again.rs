@@ -19,8 +19,10 @@ fn clause_again(clause: &str, catalog: &Catalog) -> String {
         let order = order_again(action, arguments);
         return if name.starts_with("whether") { format!("can I {order}?") } else { order };
     }
-    if let Some((what, value)) = clause.split_once(" becomes ") {
-        return format!("set the {what} to {value}");
+    for (said, verb) in [(" becomes ", "set"), (" is raised to ", "raise"), (" is lowered to ", "lower")] {
+        if let Some((what, value)) = clause.split_once(said) {
+            return format!("{verb} the {what} to {value}");
+        }
     }
     if let Some((row, _)) = clause.strip_prefix("remove ").and_then(|rest| rest.split_once(" from ")) {
         return format!("remove {row}");
