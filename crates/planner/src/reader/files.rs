@@ -8,6 +8,7 @@ mod gaps;
 mod grammar;
 mod pieces;
 mod settings;
+mod source;
 mod texts;
 
 use std::sync::Arc;

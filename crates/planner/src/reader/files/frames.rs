@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::catalog::Source;
 use super::chart;
 use super::gaps::{gaps_of, spoken};
+use super::source::load;
 use crate::exchange::MadeRows;
 use crate::reader::code::{braces, capital, named, paths_of, quote};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
@@ -650,31 +651,6 @@ impl<'a> Frame<'a> {
             self.nothing(select, measure),
         );
         rename + &order + &self.telling("table", telling)
-    }
-}
-
-/// The expression that loads a table, every column with the type that was found.
-fn load(source: &Source) -> String {
-    let one = |file: &str, table: Option<&str>| match table {
-        Some(table) => format!("frame({file}, {table})"),
-        None => format!("frame({file})"),
-    };
-    match source.parts.as_slice() {
-        [(file, table)] => one(&quote(file), table.as_deref().map(quote).as_deref()),
-        several => {
-            let pairs: Vec<String> = several
-                .iter()
-                .map(|(file, table)| match table {
-                    Some(table) => format!("({}, {})", quote(file), quote(table)),
-                    None => quote(file),
-                })
-                .collect();
-            let (names, load) = match several[0].1 {
-                Some(_) => ("file, table", one("file", Some("table"))),
-                None => ("file", one("file", None)),
-            };
-            format!("pd.concat([{load} for {names} in [{}]], ignore_index=True)", pairs.join(", "))
-        }
     }
 }
 
