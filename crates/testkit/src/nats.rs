@@ -16,6 +16,8 @@ use rustix::process::{Pid, Signal, kill_process};
 
 /// How often the servers are started: a port that was free a moment ago may be taken.
 const STARTS_MAX: usize = 5;
+/// How often one that was killed is started again: its ports may be taken for a while by others.
+const STARTS_AGAIN_MAX: usize = 100;
 
 /// Running servers.
 #[derive(Debug)]
@@ -70,9 +72,32 @@ impl Servers {
     /// # Panics
     /// If it does not start.
     pub fn start_again(&mut self, at: usize) {
-        let server = &mut self.servers[at];
-        server.holder = hold(&program().expect("the program"), &server.options).expect("its shell");
-        self.wait().expect("the servers are well again");
+        let program = program().expect("the program");
+        let mut problem = None;
+        for _ in 0..STARTS_AGAIN_MAX {
+            let _ = fs_err::remove_file(self.log(at));
+            let server = &mut self.servers[at];
+            // The one before is certainly gone, and so is its hold on the ports.
+            drop(server.holder.stdin.take());
+            server.holder.wait().expect("its shell");
+            server.holder = hold(&program, &server.options).expect("its shell");
+            match self.wait() {
+                Ok(()) => return,
+                Err(error) => problem = Some(error),
+            }
+            sleep(Duration::from_millis(100));
+        }
+        panic!("NATS server {at} does not start again: {problem:?}")
+    }
+
+    fn log(&self, at: usize) -> PathBuf {
+        self.folder.path().join(format!("{at}.log"))
+    }
+
+    /// Whether one of them ended because it could not start.
+    fn has_given_up(&self) -> bool {
+        let mut logs = (0..self.servers.len()).filter_map(|at| fs_err::read_to_string(self.log(at)).ok());
+        logs.any(|log| log.contains("[FTL]"))
     }
 
     fn try_start(count: usize) -> anyhow::Result<Self> {
@@ -108,10 +133,13 @@ impl Servers {
             if self.servers.iter().all(|server| is_well(server.health)) {
                 return Ok(());
             }
+            if self.has_given_up() {
+                break;
+            }
             sleep(Duration::from_millis(50));
         }
-        let log = fs_err::read_to_string(self.folder.path().join("0.log")).unwrap_or_default();
-        bail!("the servers are not well: {log}")
+        let logs = (0..self.servers.len()).map(|at| fs_err::read_to_string(self.log(at)).unwrap_or_default());
+        bail!("the servers are not well: {}", logs.collect::<String>())
     }
 }
 
