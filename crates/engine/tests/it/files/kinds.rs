@@ -36,7 +36,7 @@ const fn kind(
 }
 
 /// Every ending at least once; those made by `LibreOffice`, Pandoc and Tomli-W lie in `office/made`.
-pub(crate) const KINDS: [Kind; 63] = [
+pub(crate) const KINDS: [Kind; 68] = [
     kind("txt", "a.txt", &[("/lines", "10"), ("/encoding", "\"utf-8-sig\"")], "word frequency", "the (2)"),
     kind("md", "a.md", &[("/lines", "13")], "how many lines contain sales", "2 lines"),
     kind("log", "a.log", &[("/lines", "50")], "how many lines contain ERROR", "10 lines"),
@@ -159,6 +159,11 @@ pub(crate) const KINDS: [Kind; 63] = [
     kind("pdf", "table.pdf", &[("/tables/0/columns/1/type", "\"real\"")], "total sales", "1,280.5"),
     // A text that a narrow column breaks is found as it is told.
     kind("pdf", "wrapped.pdf", &[("/tables/0/rows", "2")], "total sales of North Sea", "1,200.5"),
+    kind("mbox", "a.mbox", &[("/tables/0/rows", "3")], "how many messages by sender", "ann@example.org (2)"),
+    kind("eml", "a.eml", &[("/tables/0/rows", "1")], "what is the subject", "Order 2"),
+    kind("ics", "a.ics", &[("/tables/0/rows", "2")], "how many events", "2 events"),
+    kind("ini", "a.ini", &[], "what is the port", "8080"),
+    kind("ipynb", "a.ipynb", &[("/tables/0/rows", "3")], "how many code cells", "2 cells"),
     kind("txt", "bars.txt", &[("/tables/0/rows", "2")], "total amount", "17.75"),
 ];
 

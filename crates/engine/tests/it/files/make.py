@@ -6,12 +6,15 @@ ready in `office/made`, made by real programs.
 
 import base64
 import bz2
+import configparser
 import datetime
+import email.message
 import gzip
 import io
 import json
 import logging
 import lzma
+import mailbox
 import random
 import shutil
 import sqlite3
@@ -56,6 +59,7 @@ def good():
 
     (FOLDER / "a.yaml").write_text(yaml.safe_dump({"shop": {"name": "Ordain", "open": True}, "orders": ROWS[:5]}))
     (FOLDER / "a.yml").write_text(yaml.safe_dump([1, 2, 3]))
+    messages()
     documents()
     arrays()
     pictures()
@@ -99,6 +103,29 @@ def documents():
     show.save(str(FOLDER / "a.pptx"))
     pdf(FOLDER / "a.pdf", ["Invoice 17\nsum due 420 EUR", "Second page about sales"])
     pdf(FOLDER / "long.pdf", [f"page {n}" for n in range(1000)])
+
+
+def messages():
+    """Mails and settings as Python's own libraries write them, a calendar and a notebook as their formats want them."""
+    mails = mailbox.mbox(FOLDER / "a.mbox")
+    for number, sender in enumerate(["ann@example.org", "bob@example.org", "ann@example.org"]):
+        mail = email.message.EmailMessage()
+        mail["From"], mail["To"], mail["Subject"] = sender, "desk@example.org", f"Order {number}"
+        mail["Date"] = f"Mon, {number + 2} Mar 2026 09:00:00 +0000"
+        mail.set_content("Hello.")
+        mails.add(mail)
+        (FOLDER / "a.eml").write_bytes(bytes(mail))
+    mails.close()
+    event = "BEGIN:VEVENT\r\nSUMMARY:{}\r\nDTSTART:2026030{}T090000Z\r\nLOCATION:Hall\r\nEND:VEVENT\r\n"
+    events = "".join(event.format(name, day) for day, name in enumerate(["Fair", "Sale"], 1))
+    (FOLDER / "a.ics").write_text(f"BEGIN:VCALENDAR\r\nVERSION:2.0\r\n{events}END:VCALENDAR\r\n", newline="")
+    settings = configparser.ConfigParser()
+    settings["server"] = {"port": "8080", "host": "localhost"}
+    with open(FOLDER / "a.ini", "w") as file:
+        settings.write(file)
+    cell = {"cell_type": "code", "source": ["print(1)"], "metadata": {}, "outputs": [], "execution_count": 1}
+    text = {"cell_type": "markdown", "source": ["# Sales"], "metadata": {}}
+    (FOLDER / "a.ipynb").write_text(json.dumps({"cells": [text, cell, cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
 
 
 def pdf(path, pages):
