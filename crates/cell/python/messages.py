@@ -10,7 +10,9 @@ def message_records(path, kind):
     if kind == "ics":
         return events_of(data.decode("utf-8-sig", "replace"))
     if kind == "eml":
-        return [mail_record(data, None)]
+        record = mail_record(data, None)
+        # A text without any header of a mail is none.
+        return [record] if any(record[name] for name in ("sender", "recipient", "subject", "date")) else []
     # A message of a mailbox begins with a line of its own, after an empty one.
     parts = re.split(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From ([^ \r\n]*)[^\n]*\n", data)
     return [mail_record(part, sender.decode("utf-8", "replace")) for sender, part in zip(parts[1::2], parts[2::2])]

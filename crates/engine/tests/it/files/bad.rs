@@ -9,16 +9,16 @@ use super::{look, made, paths};
 use crate::world::{Database, world};
 
 /// Kinds in which a part is as readable as the whole.
-const READABLE_IN_PART: [&str; 10] =
-    ["txt", "md", "log", "csv", "tsv", "jsonl", "dat", "html", "yaml", "yml"];
+const READABLE_IN_PART: [&str; 14] =
+    ["txt", "md", "log", "csv", "tsv", "jsonl", "dat", "html", "yaml", "yml", "eml", "mbox", "ics", "ini"];
 
 /// Contents that may stand under another ending, because they are that too.
 const ALSO: [(&str, &[&str]); 6] = [
     ("png", &["jpg", "jpeg", "gif", "bmp", "tiff", "webp", "dat"]),
     ("pdf", &["dat"]),
     ("xlsx", &["xlsm", "zip", "dat"]),
-    ("csv", &["txt", "md", "log", "tsv", "dat"]),
-    ("json", &["txt", "md", "log", "jsonl", "geojson", "yaml", "yml", "dat"]),
+    ("csv", &["txt", "md", "log", "tsv", "dat", "eml", "mbox", "ics", "ini"]),
+    ("json", &["txt", "md", "log", "jsonl", "geojson", "ipynb", "ini", "yaml", "yml", "dat"]),
     ("bz2", &["dat"]),
 ];
 
@@ -120,6 +120,9 @@ async fn the_content_of_one_kind_under_the_ending_of_another_is_told() {
     says("xlsx-as.docx", "its content is xlsx");
     says("csv-as.parquet", "its content is plain text");
     says("json-as.csv", "its content is json");
+    for name in ["csv-as.eml", "csv-as.mbox"] {
+        assert_eq!(facts[name]["note"], "no messages were found in it", "{name}");
+    }
     assert!(facts["png-as.jpg"]["note"].as_str().unwrap().contains("content is png"));
 }
 
