@@ -133,7 +133,7 @@ async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
             "INSERT INTO ordain_meta (name, value) SELECT 'rows', sums FROM ordain_row_sums;
              INSERT INTO ordain_meta (name, value) SELECT 'data', CAST(seq AS TEXT) FROM ordain_row_sums;
              DROP TABLE ordain_row_sums; DROP TABLE ordain_schedules; DROP TABLE ordain_progress;
-             DROP TABLE ordain_queue; DELETE FROM ordain_meta WHERE name = 'id';
+             DROP TABLE ordain_files; DROP TABLE ordain_queue; DELETE FROM ordain_meta WHERE name = 'id';
              DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
              ALTER TABLE ordain_claims DROP COLUMN owner; ALTER TABLE ordain_plans DROP COLUMN seal;
              ALTER TABLE ordain_plans RENAME COLUMN declared TO shape;
