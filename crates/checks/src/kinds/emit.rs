@@ -86,7 +86,7 @@ impl Code {
         self.counted_lines.push(line.into());
     }
 
-    /// One line of code, whoever counts.
+    /// Adds a line to both forms of the code: the one in which pandas counts and the one in which a database has counted.
     pub(super) fn line_of_both(&mut self, line: impl Into<String>) {
         let line = line.into();
         self.counted_lines.push(line.clone());

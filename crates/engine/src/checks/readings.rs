@@ -39,7 +39,8 @@ fn said(check: &Check, plan: &CachedPlan) -> String {
     check.understood(&declared(plan)).unwrap_or_else(|| "nothing that can be restated".to_owned())
 }
 
-/// The oldest kept code of a rule as its record says it today. Whoever accepts a reading has the rule read afresh.
+/// The oldest kept code of the rule as it is written now. There is none while a person accepts a new reading, because the
+/// rule is then read again.
 fn first_of<'a>(check: &Check, results: &'a Results<'_>) -> Option<&'a CachedPlan> {
     if results.options.is_trial && results.options.force {
         return None;

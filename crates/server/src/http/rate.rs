@@ -1,8 +1,8 @@
 //! How much a key may do: requests a minute, cells at once, tokens of models a day.
 //!
-//! Nodes of a cluster tell each other every moment what keys have used, and count it as if it were used here; nobody waits
-//! for that. Requests flow as through a bucket that fills evenly, so that a burst is fine and a stream is not; the fields
-//! that tell of it are those of the IETF draft on `RateLimit` headers.
+//! Nodes of a cluster tell each other ten times a second what keys have used, and count it as if it were used here; no
+//! request waits for that. The limit is a token bucket that refills evenly, so that a short burst passes and a steady
+//! stream above the rate does not. Answers carry the `RateLimit` headers of the IETF draft.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

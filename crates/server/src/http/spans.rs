@@ -27,7 +27,7 @@ pub(crate) fn tell(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
     }
 }
 
-/// Tells of the parts of a run, where it was carried out.
+/// Sends a span for each part of a run, from the node that carried the run out.
 pub(crate) fn tell_parts(tracer: &Tracer, run: &LiveRun, ended: &Ended) {
     let (Some(place), Ok(record)) = (run.trace.as_ref().filter(|_| tracer.is_on()), ended) else { return };
     for part in parts(record, run, &place.span, SystemTime::now()) {
