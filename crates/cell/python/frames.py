@@ -11,6 +11,7 @@ import contextlib
 import csv
 import json
 import math
+import os
 import sys
 
 # The frame of failing rows is written as text up to this many rows, and in columns above it.

@@ -13,6 +13,7 @@ mod cells;
 mod changes;
 mod compile;
 mod convert;
+mod disk;
 mod edit;
 mod error;
 mod failures;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::Checks;
 use super::cells::{Cells, WorkerCells};
 use super::compile::{Ready, wanted_tables};
+use super::disk::Disk;
 use super::error::ChecksError;
 use super::failures;
 use super::notify::{self, Before};
@@ -288,7 +289,8 @@ impl Checks {
             .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         let files = paths.into_iter().map(super::cells::file).collect();
-        Ok(Cells::new(&self.engine.executor, files, jobs, ready.len())?)
+        let disk = Disk { below: self.cache_folder(), bytes: self.workspace.scratch_bytes };
+        Ok(Cells::new(&self.engine.executor, files, jobs, ready.len(), Some(disk))?)
     }
 }
 
