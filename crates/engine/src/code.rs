@@ -11,8 +11,9 @@ mod session;
 use std::path::PathBuf;
 
 use ordain_cell::{Discard, InputFile};
+use ordain_files::Prepared;
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, RunId, SourceFile};
+use ordain_types::{BoxFuture, Limits, RunId, SourceFile};
 use ordain_verify::{Contract, Policy};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,6 @@ pub(crate) use session::cell_name;
 use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::files::Prepared;
 use crate::fingerprint::hash;
 use crate::work::Work;
 
@@ -136,6 +136,18 @@ impl Engine {
         })
     }
 
+    /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in
+    /// every cell of the executor already.
+    pub async fn prepare_files(
+        &self,
+        paths: &[PathBuf],
+        mounted: &[String],
+        limits: &Limits,
+    ) -> Result<Prepared, EngineError> {
+        let executor = self.executor.as_ref();
+        Ok(ordain_files::prepare(executor, &self.settings.catalog, paths, mounted, limits).await?)
+    }
+
     /// Hashes what goes in, and looks into it where a planner is to know it.
     pub(crate) async fn prepare(
         &self,
@@ -145,7 +157,7 @@ impl Engine {
         let task = match work {
             Work::Ask(_) | Work::Check(_) => return Ok(Prepared::default()),
             Work::Exec(exec) => {
-                let hashes = crate::files::hashes(&exec.files).await;
+                let hashes = ordain_files::hashes(&exec.files).await;
                 return Ok(Prepared { files: exec.files.clone(), hashes, ..Prepared::default() });
             }
             Work::Code(task) => task,
@@ -154,8 +166,8 @@ impl Engine {
             progress.stage("looking into the files");
         }
         let limits = &self.settings.limits;
-        let admitted = crate::files::admit(&task.files, &task.mounted, limits);
-        let hashing = crate::files::hashes(&admitted.files);
+        let admitted = ordain_files::admit(&task.files, &task.mounted, limits);
+        let hashing = ordain_files::hashes(&admitted.files);
         if task.is_typed() {
             // A person who writes Python looks into the files themselves.
             let hashes = hashing.await;

@@ -12,7 +12,6 @@ use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use ordain_workspace::Workspace;
 
 use crate::brief::Look;
-use crate::checks::TakenIn;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
@@ -137,7 +136,8 @@ impl EngineSettings {
         policy
     }
 
-    pub(crate) fn policy_of_checks(&self) -> Policy {
+    /// The rules by which the code of checks is judged.
+    pub fn policy_of_checks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
         policy.helpers = self.helpers.known().to_vec();
         policy
@@ -151,7 +151,7 @@ impl EngineSettings {
     }
 
     /// What plans are compiled against.
-    pub(crate) fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
+    pub fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
         FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None, units: None }
     }
 }
@@ -173,8 +173,6 @@ pub struct Engine {
     pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.
     pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
-    /// The results of checks on other nodes that this one has taken in.
-    pub(crate) taken_in: TakenIn,
 }
 
 impl Engine {
@@ -190,7 +188,6 @@ impl Engine {
             looked: Arc::default(),
             exec_sessions: Arc::default(),
             open_sessions: Arc::default(),
-            taken_in: TakenIn::default(),
         }
     }
 
@@ -224,6 +221,11 @@ impl Engine {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// What runs its code.
+    pub fn executor(&self) -> &Arc<dyn Executor> {
+        &self.executor
     }
 }
 

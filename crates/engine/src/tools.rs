@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use ordain_cell::HostError;
 use ordain_store::{SendOutcome, Store, StoreError, Taken, Transaction};
-use ordain_tools::{ToolError, Toolbox};
+use ordain_tools::{NOTIFY, ToolError, Toolbox};
 use ordain_types::{Call, HeldBy, Tool, UndoCall, Verb};
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,6 @@ pub(crate) const CALL: &str = "tool.call";
 pub(crate) const CALLS_MAX: usize = 100;
 /// The kind under which calls of tools are kept in the outbox.
 const KIND: &str = "tool";
-/// The same for results of checks.
-pub(crate) const NOTIFY: &str = "notify";
 /// The field by which the place of a result that is not there yet is known.
 const HANDLE: &str = "ordain_call";
 /// Besides the time of two answers, how long a sender may hold a call.

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
+use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
@@ -17,13 +18,11 @@ use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::{Ask, Mode};
-use crate::checks::CheckRun;
 use crate::claims::{self, Evidence, Told};
 use crate::code::modules;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
-use crate::files::Prepared;
 use crate::grant::Grant;
 use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
@@ -39,7 +38,7 @@ use crate::work::Work;
 /// How often a run is tried when other runs change the same rows at the same time.
 pub(crate) const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
-pub(crate) const EXECUTORS_MAX: u32 = 4;
+pub const EXECUTORS_MAX: u32 = 4;
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -59,8 +58,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) params: Map<String, Value>,
     /// What running the code came to last.
     pub(crate) execution: Option<Arc<Execution>>,
-    /// What a run of checks found.
-    pub(crate) checked: Option<CheckRun>,
+    /// What the ledger keeps of work that brings its own programs.
+    pub(crate) detail: Value,
     pub(crate) head: Head,
     /// Where what the code prints goes. Only the one who runs the code takes hold of it.
     output: Mutex<&'a mut dyn Output>,
@@ -211,7 +210,7 @@ impl<'a> RunTrial<'a> {
             plan_id: None,
             params,
             execution: None,
-            checked: None,
+            detail: Value::Null,
             head,
             output: Mutex::new(output),
             loader: String::new(),
@@ -640,7 +639,7 @@ impl<'a> RunTrial<'a> {
             Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
             Work::Code(task) => json!({ "session": task.session }),
             Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
-            Work::Check(_) => self.checked.as_ref().map(CheckRun::note).unwrap_or_default(),
+            Work::Check(_) => self.detail.clone(),
         };
         if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
             let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));

@@ -23,4 +23,4 @@ pub use error::ToolError;
 pub use notify::{Notify, NotifyForm, NotifySettings, Occasion};
 pub use settings::{Secrets, SettingsError, ToolSettings};
 pub use snapshot::{Difference, Offer, Snapshot, SnapshotFile};
-pub use toolbox::Toolbox;
+pub use toolbox::{NOTIFY, Toolbox};
