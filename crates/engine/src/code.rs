@@ -5,7 +5,6 @@
 
 mod answer;
 pub(crate) mod key;
-pub(crate) mod modules;
 mod session;
 
 use std::path::PathBuf;
@@ -14,11 +13,10 @@ use ordain_cell::{Discard, InputFile};
 use ordain_files::Prepared;
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
 use ordain_types::{BoxFuture, Limits, RunId, SourceFile};
-use ordain_verify::{Contract, Policy};
+use ordain_verify::{Contract, Policy, module_name};
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerType, CodeAnswer};
-pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
 use crate::ask::reader_alone;
@@ -203,7 +201,7 @@ impl Engine {
         policy.statuses.extend(self.settings.statuses.keys().cloned());
         policy.helpers = self.settings.helpers.known().to_vec();
         policy.read_only = true;
-        policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
+        policy.packages.extend(task.modules.iter().map(|module| module_name(&module.name)));
         policy
     }
 }

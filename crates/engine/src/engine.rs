@@ -8,14 +8,12 @@ use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 use ordain_tools::Toolbox;
 use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema};
-use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use ordain_verify::{Contract, FULL_IMPORTS, Helpers, Policy, Verdicts};
 use ordain_workspace::Workspace;
 
 use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
-use crate::helpers::Helpers;
-use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -93,7 +91,7 @@ impl EngineSettings {
             limits: workspace.limits.clone(),
             statuses: workspace.statuses.clone(),
             helpers: workspace.helpers.clone().into(),
-            policy: workspace.policy.clone() + &crate::tools::told(&workspace.tools.known()),
+            policy: workspace.policy.clone() + &ordain_tools::told(&workspace.tools.known()),
             invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: workspace.packages(),
             rounds: workspace.rounds,

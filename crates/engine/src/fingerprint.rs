@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use ordain_types::{Column, Schema, Table};
-use ordain_verify::{Effects, VERIFIER_VERSION};
+use ordain_verify::{Effects, Helpers, VERIFIER_VERSION};
 use sha2::{Digest as _, Sha256};
-
-use crate::helpers::Helpers;
 
 /// The version of what plans see (names, tables, statuses), and of the components below.
 pub const PLAN_API_VERSION: u32 = 2;

@@ -6,10 +6,10 @@ use ordain_cell::{
 };
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, Transaction};
 use ordain_types::Cause;
+use ordain_verify::claims::Evidence;
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions, Stop};
-use crate::claims::Evidence;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::grant::Grant;

@@ -13,13 +13,12 @@ use ordain_types::{
     Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Outline, Rebase, Round, RunError,
     RunRecord, RunState, Schema, SourceFile, Trouble,
 };
-use ordain_verify::{Policy, Verdict, verify};
+use ordain_verify::claims::{self, Evidence, Told};
+use ordain_verify::{Policy, Verdict, load_modules, module_name, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::{Ask, Mode};
-use crate::claims::{self, Evidence, Told};
-use crate::code::modules;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
@@ -32,7 +31,7 @@ use crate::road::is_planners;
 use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried, Try};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
-use crate::tools::{self, Asked, Tools};
+use crate::tools::{Asked, Tools};
 use crate::work::Work;
 
 /// How often a run is tried when other runs change the same rows at the same time.
@@ -104,10 +103,10 @@ impl Trial for RunTrial<'_> {
             let hint = "put everything into one program";
             return Err(Trouble::new(ErrorClass::Verify, "modules", message, hint));
         }
-        let loaded = modules::load(&all, &self.policy)?;
+        let loaded = load_modules(&all, &self.policy)?;
         (self.loader, self.module_imports) = (loaded.loader, loaded.imports);
         // A name that another draft brought may stay: importing a missing one is an error in Python.
-        self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
+        self.policy.packages.extend(modules.iter().map(|module| module_name(&module.name)));
         Ok(())
     }
 
@@ -364,7 +363,7 @@ impl<'a> RunTrial<'a> {
     ) -> Option<HeldBy> {
         let action = approvals.iter().find(|(_, mode)| mode.holds(rows));
         let held = action.map(|(action, mode)| HeldBy::Action { action: action.clone(), mode: *mode });
-        held.or_else(|| tools::not_allowed(&self.engine.settings.tools, calls))
+        held.or_else(|| ordain_tools::not_allowed(&self.engine.settings.tools, calls))
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
@@ -443,7 +442,7 @@ impl<'a> RunTrial<'a> {
         let helpers = match self.work {
             Work::Ask(_) => {
                 actions::stubbed(settings.helpers.source(), &settings.catalog)
-                    + &tools::stubs(&self.policy.tools)
+                    + &ordain_tools::stubs(&self.policy.tools)
             }
             _ => settings.helpers.source().to_owned(),
         };

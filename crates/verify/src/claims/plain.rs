@@ -8,7 +8,7 @@ const NAME_CHARS_MAX: usize = 60;
 
 /// What was done, in a sentence: what its actions say of themselves, else which rows were changed. Of a run that changed
 /// nothing, that its answer is not shown.
-pub(crate) fn plain_answer(diff: &Diff, actions_said: &[String]) -> String {
+pub fn plain_answer(diff: &Diff, actions_said: &[String]) -> String {
     if diff.is_empty() {
         return "The answer gave a number that no row gives, so it is not shown.".to_owned();
     }

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use ordain_planner::provider::cost_usd;
 use ordain_types::{PlanSource, RunRecord};
 use serde::Serialize;
+
+use crate::provider::cost_usd;
 
 /// Figures over runs, which are added one by one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

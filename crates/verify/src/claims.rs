@@ -13,8 +13,8 @@ use std::collections::HashSet;
 
 use ordain_types::{Diff, ErrorClass, Trouble};
 
-pub(crate) use evidence::Evidence;
-pub(crate) use plain::plain_answer;
+pub use evidence::Evidence;
+pub use plain::plain_answer;
 
 use figures::{Figure, figures, phrases};
 
@@ -28,16 +28,21 @@ const FIGURES_TOLD: usize = 8;
 
 /// A run as far as its answer is concerned.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Told<'a> {
-    pub(crate) answer: &'a str,
-    pub(crate) request: &'a str,
-    pub(crate) policy: &'a str,
-    pub(crate) code: &'a str,
-    pub(crate) diff: &'a Diff,
+pub struct Told<'a> {
+    /// The answer.
+    pub answer: &'a str,
+    /// What was asked.
+    pub request: &'a str,
+    /// The workspace's policy.
+    pub policy: &'a str,
+    /// The code that gave the answer.
+    pub code: &'a str,
+    /// What it changed.
+    pub diff: &'a Diff,
 }
 
 /// The numbers, or else the first name, of an answer that nothing in the run gives.
-pub(crate) fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
+pub fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     let told = Told { answer: cut(told.answer, ANSWER_BYTES_MAX), ..told };
     if told.diff.is_empty() {
         return hard_coded_number(told, evidence);
@@ -47,7 +52,7 @@ pub(crate) fn unsupported(told: Told<'_>, evidence: &Evidence) -> Option<Trouble
 }
 
 /// The numbers of a text that neither the rows nor the request give, where a model wrote the text itself.
-pub(crate) fn unsupported_in_text(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
+pub fn unsupported_in_text(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
     unsupported_number(told, evidence, &Evidence::of_diff(told.diff))
 }
 
@@ -59,7 +64,7 @@ fn hard_coded_number(told: Told<'_>, evidence: &Evidence) -> Option<Trouble> {
         return None;
     }
     let literals: Vec<Figure> =
-        ordain_verify::string_literals(told.code).iter().flat_map(|text| figures(text)).collect();
+        crate::string_literals(told.code).iter().flat_map(|text| figures(text)).collect();
     let wrong = listed(suspects.into_iter().filter(|figure| literals.contains(figure)))?;
     Some(Trouble::new(
         ErrorClass::Claim,

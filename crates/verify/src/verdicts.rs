@@ -7,14 +7,15 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ordain_types::Schema;
-use ordain_verify::{Policy, Verdict, verify};
+
+use crate::{Policy, Verdict, verify};
 
 /// Verdicts that are remembered; when there are more, all are forgotten.
 const KNOWN_MAX: usize = 256;
 
 /// The verdicts on the plans that were used lately.
 #[derive(Debug, Default)]
-pub(crate) struct Verdicts {
+pub struct Verdicts {
     known: Mutex<HashMap<String, Arc<KeptVerdict>>>,
 }
 
@@ -27,7 +28,7 @@ struct KeptVerdict {
 
 impl Verdicts {
     /// The verdict on code under a policy and a schema.
-    pub(crate) fn on(&self, code: &str, policy: &Policy, schema: &Schema) -> Verdict {
+    pub fn on(&self, code: &str, policy: &Policy, schema: &Schema) -> Verdict {
         let found = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(code).cloned();
         if let Some(known) = found.filter(|known| known.policy == *policy && known.schema == *schema) {
             return known.verdict.clone();
@@ -46,9 +47,9 @@ impl Verdicts {
 #[cfg(test)]
 mod tests {
     use ordain_types::{Column, ColumnType, Table};
-    use ordain_verify::Contract;
 
     use super::*;
+    use crate::Contract;
 
     const CODE: &str = "rows = items_tbl.all()\nSTATUS = 'success'\nanswer_text = str(rows[0]['name'])\n\
                         answer_rows = [dict(row) for row in rows]\n";

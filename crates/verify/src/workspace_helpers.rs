@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use ordain_verify::{Helper, glance, helper_source, helpers_of};
+use crate::{Helper, glance, helper_source, helpers_of};
 
 /// The functions that a workspace gives to its plans.
 #[derive(Debug, Clone, Default)]
@@ -19,10 +19,11 @@ struct Inner {
 
 /// All text on which a function rests: its own, that of the functions it calls, and everything outside functions.
 #[derive(Debug)]
-pub(crate) struct RestsOn {
-    pub(crate) text: String,
+pub struct RestsOn {
+    /// The text.
+    pub text: String,
     /// The tables that it names.
-    pub(crate) tables: BTreeSet<String>,
+    pub tables: BTreeSet<String>,
 }
 
 impl From<String> for Helpers {
@@ -38,12 +39,12 @@ impl Helpers {
     }
 
     /// Its public functions. A file that is not Python gives none; a plan that calls one is then told that it is unknown.
-    pub(crate) fn known(&self) -> &[Helper] {
+    pub fn known(&self) -> &[Helper] {
         self.0.known.get_or_init(|| helpers_of(&self.0.source).unwrap_or_default())
     }
 
     /// What a function rests on.
-    pub(crate) fn rests_on(&self, name: &str) -> Arc<RestsOn> {
+    pub fn rests_on(&self, name: &str) -> Arc<RestsOn> {
         let mut texts = self.0.texts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = texts.get(name) {
             return Arc::clone(text);

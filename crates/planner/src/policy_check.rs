@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ordain_planner::{Planner, PlannerError, PolicyOpinion, PolicyProblem, TableBrief};
-use ordain_types::{STATUSES, nearest};
+use ordain_types::{STATUSES, Tool, nearest};
+use ordain_verify::helpers_of;
 use serde::Serialize;
 
-use crate::engine::{Engine, EngineSettings};
-use crate::error::EngineError;
+use crate::brief::Brief;
 
 /// Words of rules for somebody who talks with a customer and calls tools one by one. A plan does neither.
 const DIALOGUE: [&str; 10] = [
@@ -36,39 +35,12 @@ pub struct PolicyFinding {
     pub hint: String,
 }
 
-impl Engine {
-    /// What the owner should know about the policy, from its first line to its last.
-    pub async fn policy_findings(&self) -> Result<Vec<PolicyFinding>, EngineError> {
-        let tables = self.look().await?.tables;
-        Ok(findings(&self.settings, &tables))
-    }
-
-    /// What a model says of the policy. Opinions, not facts.
-    pub async fn policy_opinions(
-        &self,
-        planner: &Planner,
-    ) -> Result<Result<Vec<PolicyFinding>, PlannerError>, EngineError> {
-        let (brief, _) = self.brief("", Vec::new()).await?;
-        let opinions = planner.read_policy(&brief).await;
-        Ok(opinions.map(|opinions| opinions.into_iter().map(opinion).collect()))
-    }
-}
-
-fn opinion(opinion: PolicyOpinion) -> PolicyFinding {
-    let code = match opinion.kind {
-        PolicyProblem::CannotBeFollowed => "cannot-be-followed",
-        PolicyProblem::Contradicts => "contradicts",
-        PolicyProblem::LeavesOpen => "leaves-open",
-    };
-    PolicyFinding { code, line: Some(opinion.line), message: opinion.problem, hint: opinion.hint }
-}
-
-fn findings(settings: &EngineSettings, tables: &[TableBrief]) -> Vec<PolicyFinding> {
-    let names = names(settings, tables);
-    let notes = notes(settings);
+/// What the owner should know about the policy, from its first line to its last.
+pub fn policy_findings(brief: &Brief, tools: &[Tool]) -> Vec<PolicyFinding> {
+    let (names, notes) = (names(brief, tools), notes(brief));
     let mut found = Vec::new();
     let mut earlier: BTreeMap<BTreeSet<String>, usize> = BTreeMap::new();
-    for (at, rule) in settings.policy.lines().enumerate() {
+    for (at, rule) in brief.policy.lines().enumerate() {
         let line = at + 1;
         found.extend(named(rule, &names).map(|finding| PolicyFinding { line: Some(line), ..finding }));
         found.extend(dialogue(rule).map(|finding| PolicyFinding { line: Some(line), ..finding }));
@@ -87,7 +59,7 @@ fn findings(settings: &EngineSettings, tables: &[TableBrief]) -> Vec<PolicyFindi
             found.push(PolicyFinding { code: "duplicate-rule", line: Some(line), message, hint });
         }
     }
-    found.extend(unused_statuses(settings));
+    found.extend(unused_statuses(brief));
     found
 }
 
@@ -127,18 +99,18 @@ fn dialogue(rule: &str) -> Option<PolicyFinding> {
 }
 
 /// Everything that a rule may name.
-fn names(settings: &EngineSettings, tables: &[TableBrief]) -> BTreeSet<String> {
+fn names(brief: &Brief, tools: &[Tool]) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = STATUSES.iter().map(|(name, _)| (*name).to_owned()).collect();
-    names.extend(settings.statuses.keys().cloned());
-    for action in &settings.catalog.actions {
+    names.extend(brief.statuses.iter().map(|(name, _)| name.clone()));
+    for action in &brief.catalog.actions {
         names.insert(action.name.clone());
         names.extend(action.params.keys().cloned());
     }
-    names.extend(settings.helpers.known().iter().map(|helper| helper.name.clone()));
-    for tool in settings.tools.known() {
+    names.extend(helpers_of(&brief.helpers).unwrap_or_default().into_iter().map(|helper| helper.name));
+    for tool in tools {
         names.extend(tool.verbs.keys().map(|verb| format!("{}.{verb}", tool.name)));
     }
-    for table in tables {
+    for table in brief.tables.iter() {
         names.insert(table.table.name.clone());
         for column in &table.table.columns {
             names.insert(column.name.clone());
@@ -151,9 +123,9 @@ fn names(settings: &EngineSettings, tables: &[TableBrief]) -> BTreeSet<String> {
 }
 
 /// What descriptions say, with what each is of.
-fn notes(settings: &EngineSettings) -> Vec<(String, BTreeSet<String>)> {
+fn notes(brief: &Brief) -> Vec<(String, BTreeSet<String>)> {
     let mut notes = Vec::new();
-    for (table, note) in &settings.catalog.tables {
+    for (table, note) in &brief.catalog.tables {
         let about = note.description.as_deref().unwrap_or_default();
         notes.push((format!("`{table}`"), words(&format!("{table} {about}")).collect()));
         for (column, note) in &note.columns {
@@ -165,9 +137,9 @@ fn notes(settings: &EngineSettings) -> Vec<(String, BTreeSet<String>)> {
     notes
 }
 
-fn unused_statuses(settings: &EngineSettings) -> impl Iterator<Item = PolicyFinding> {
-    let is_used = |name: &str| settings.policy.contains(name) || settings.helpers.source().contains(name);
-    let unused = settings.statuses.iter().filter(move |(name, when)| when.is_empty() && !is_used(name));
+fn unused_statuses(brief: &Brief) -> impl Iterator<Item = PolicyFinding> {
+    let is_used = |name: &str| brief.policy.contains(name) || brief.helpers.contains(name);
+    let unused = brief.statuses.iter().filter(move |(name, when)| when.is_empty() && !is_used(name));
     unused.map(|(name, _)| PolicyFinding {
         code: "unused-status",
         line: None,
@@ -187,25 +159,24 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::brief::Task;
 
     #[test]
     fn rules_that_cannot_be_followed_are_named_with_their_line() {
         let catalog = serde_json::json!({ "tables": { "orders": {
             "description": "what customers ordered, newest first" } } });
-        let settings = EngineSettings {
-            policy: "1. Ask for explicit confirmation before a return.\n\
+        let mut brief = Brief::new(Task::Ask, "");
+        brief.policy = "1. Ask for explicit confirmation before a return.\n\
                      2. Use `exchange_items()` for exchanges, and `not_permitted` if it is too late.\n\
                      3. Write `Walk-in customer` where nobody is named.\n\
                      4. Orders: what customers ordered.\n\
                      5. Never refund twice within days.\n\
                      6. Never refund twice, within days!\n"
-                .to_owned(),
-            statuses: [("escalated".to_owned(), String::new())].into(),
-            catalog: Arc::new(serde_json::from_value(catalog).unwrap()),
-            ..EngineSettings::default()
-        };
+            .to_owned();
+        brief.statuses = vec![("escalated".to_owned(), String::new())];
+        brief.catalog = Arc::new(serde_json::from_value(catalog).unwrap());
         let found: Vec<(&str, Option<usize>)> =
-            findings(&settings, &[]).iter().map(|finding| (finding.code, finding.line)).collect();
+            policy_findings(&brief, &[]).iter().map(|finding| (finding.code, finding.line)).collect();
         let expected = [
             ("no-dialogue", Some(1)),
             ("names-nothing", Some(2)),

@@ -18,7 +18,7 @@ const ROUNDINGS: [f64; 3] = [100.0, 10.0, 1.0];
 
 /// The values that a run read, or those of its change.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Evidence {
+pub struct Evidence {
     /// Numbers, in cents, rounded as answers round them.
     numbers: HashSet<i64>,
     /// Names of things, as phrases are written, by the table that they were read from.
@@ -33,7 +33,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Takes what a host call gave back: of the rows of a table their names too.
-    pub(crate) fn take(&mut self, table: Option<&str>, value: &Value) {
+    pub fn take(&mut self, table: Option<&str>, value: &Value) {
         match value {
             _ if self.is_cut() => {}
             Value::Array(items) => {
@@ -57,7 +57,7 @@ impl Evidence {
     }
 
     /// Takes what other code of the same run was given to see.
-    pub(crate) fn extend(&mut self, other: Self) {
+    pub fn extend(&mut self, other: Self) {
         self.numbers.extend(other.numbers);
         for (table, names) in other.names {
             self.names.entry(table).or_default().extend(names);
