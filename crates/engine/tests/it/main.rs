@@ -23,6 +23,7 @@ mod readings;
 mod reviews;
 mod rogue;
 mod seeds;
+mod sql;
 mod steps;
 mod steps_refused;
 mod steps_shapes;
