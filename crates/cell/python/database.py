@@ -170,6 +170,9 @@ def querier(files, tables, readings, frame, memory_bytes):
         with contextlib.suppress(KeyError):
             return bool(table_of(readings, name, None))
 
+    def there():
+        return "the tables are: " + ", ".join(".".join(map(quoted, name)) for name in sorted(names()))
+
     def named_in(statement):
         """The tables whose names stand in a statement, wherever that is: DuckDB decides what each word of it means."""
         words = {(double or single or plain).lower() for double, single, plain in WORDS.findall(statement)}
@@ -209,10 +212,9 @@ def querier(files, tables, readings, frame, memory_bytes):
         try:
             yield database({}, memory_bytes)
         except duckdb.PermissionException:
-            raise StatementError("sql: a statement opens no files and changes no settings; it reads the tables that frame() knows") from None
+            raise StatementError(f"sql: a statement opens no files; {there()}") from None
         except duckdb.CatalogException as error:
-            there = ", ".join(".".join(map(quoted, name)) for name in sorted(names()))
-            raise StatementError(f"sql: {error.args[0].splitlines()[0]} The tables are: {there}") from None
+            raise StatementError(f"sql: {error.args[0].splitlines()[0]} In this program {there()}") from None
         except duckdb.OutOfMemoryException:
             raise
         except duckdb.Error as error:

@@ -82,8 +82,9 @@ async fn plans_query_the_files_that_they_were_given_and_nothing_else() {
     // A query asks the store's tables as they are in the transaction.
     assert_eq!(answered("found = int(sql('SELECT count(*) AS n FROM inventory')['n'][0])").await, "3");
     for (statement, said) in [
-        ("SELECT * FROM 'other.csv'", "The tables are: "),
+        ("SELECT * FROM 'other.csv'", "the tables are: \"inventory\", \"sales 2024.csv\""),
         ("SELECT * FROM read_csv('/work/data/sales 2024.csv')", "opens no files"),
+        ("SELECT * FROM nothing", "In this program the tables are: \"inventory\""),
         ("SELECT 1 AS a; SELECT 2 AS a", "one SELECT is expected, not 2 statements"),
         ("SET threads = 8", "one SELECT is expected"),
         ("LOAD httpfs", "one SELECT is expected"),
