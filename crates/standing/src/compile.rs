@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use ordain_checks::change;
-use ordain_checks::kinds::{self, CompileError, TRANSFORM};
+use ordain_checks::kinds::{self, CompileError, SQL, TRANSFORM};
 use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_engine::{
     Components, EngineError, FingerprintInputs, Head, Written, cached_plan, columns_with, hash, why_stale,
@@ -221,7 +221,7 @@ impl Checks {
         } else {
             match kinds::compile(check, inputs.schema) {
                 Ok(compiled) => {
-                    let is_own = matches!(check.kind.as_str(), "python" | TRANSFORM);
+                    let is_own = matches!(check.kind.as_str(), "python" | SQL | TRANSFORM);
                     let source = if is_own { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
                 }

@@ -14,6 +14,7 @@ mod plan_cache;
 mod reviews;
 mod rogue;
 mod seeds;
+mod sql;
 mod steps;
 mod steps_refused;
 mod steps_shapes;

@@ -39,7 +39,7 @@ const TIMES: [&str; 5] =
 const TRUTHS: [&str; 3] = ["true", "false", ""];
 
 /// Gaps, texts among numbers, numbers that no fraction holds, both zeros, days and points in time.
-fn rows(seed: u64, count: u64) -> String {
+pub(crate) fn rows(seed: u64, count: u64) -> String {
     let mut dice = Dice(seed);
     let mut text = String::from("id,whole,gappy,big,real,odd,decimal,text,label,day,at,truth,group,seq\n");
     for id in 0..count {
