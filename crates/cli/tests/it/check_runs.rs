@@ -409,7 +409,7 @@ fn results_are_sent_signed_to_the_addresses_that_want_them() {
 
 #[test]
 fn the_bench_compares_verdicts_and_times_with_plain_python() {
-    let output = ordain(&["bench", "checks", "--quick", "--json"], "");
+    let output = run(ordain(["bench", "checks", "--quick", "--json"]));
     assert_eq!(output.code, Some(0), "{}", output.stderr);
     assert!(output.stderr.contains("without Great Expectations and pandera"), "{}", output.stderr);
     let cases = output.json();
