@@ -4,7 +4,6 @@ mod check_changes;
 mod check_kinds;
 mod check_readings;
 mod check_sizes;
-mod check_sql;
 mod check_tables;
 mod check_trust;
 mod check_unread;
