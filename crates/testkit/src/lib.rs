@@ -7,3 +7,4 @@ pub mod fuzz;
 pub mod long;
 pub mod nats;
 pub mod postgres;
+pub mod seller;
