@@ -513,18 +513,13 @@ impl<'a> RunTrial<'a> {
         claims::unsupported(self.told(attempt, diff, accepted)?, evidence)
     }
 
-    /// What is not shown by the rows in a sentence that the planner wrote itself.
-    pub(crate) fn unsupported_text(
-        &self,
-        attempt: &Attempt,
-        diff: &Diff,
-        evidence: &Evidence,
-        accepted: &Accepted,
-    ) -> Option<Trouble> {
-        claims::unsupported_in_text(self.told(attempt, diff, accepted)?, evidence)
-    }
-
-    fn told<'t>(&'t self, attempt: &'t Attempt, diff: &'t Diff, accepted: &'t Accepted) -> Option<Told<'t>> {
+    /// What the comparison of an answer with rows is given.
+    pub(crate) fn told<'t>(
+        &'t self,
+        attempt: &'t Attempt,
+        diff: &'t Diff,
+        accepted: &'t Accepted,
+    ) -> Option<Told<'t>> {
         Some(Told {
             answer: attempt.answer.text.as_deref()?,
             request: &self.head.request,
@@ -669,10 +664,10 @@ impl<'a> RunTrial<'a> {
         }
         EntryNote {
             detail,
-            claim: order.idempotency_key.map(str::to_owned),
+            claim: order.origin.idempotency_key.clone(),
             plan: self.plan_id.clone(),
             has_progress: self.has_progress.load(Ordering::Relaxed),
-            ..EntryNote::by(order.who, order.through)
+            ..EntryNote::by(&order.origin.who, &order.origin.through)
         }
     }
 

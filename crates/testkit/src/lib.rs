@@ -8,3 +8,4 @@ pub mod link;
 pub mod long;
 pub mod nats;
 pub mod postgres;
+pub mod seller;
