@@ -305,7 +305,7 @@ impl PostgresSession {
         if self.commit_lock == CommitLock::FromBegin {
             return Ok(self.run(vec![sql]).await?.pop().unwrap_or_default());
         }
-        Box::pin(self.pool.run_aside(sql)).await
+        self.pool.run_aside(sql).await
     }
 
     /// Commits. Who holds the commit lock gives it back before the commit is on the disk, so that the next one need not wait

@@ -9,7 +9,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{PostgresPool, PostgresSession};
+use super::{PostgresPool, PostgresSession, lost};
 use crate::error::StoreError;
 use crate::options::StoreLimits;
 use crate::session::Rows;
@@ -37,7 +37,7 @@ impl PostgresPool {
             if let Ok(done) = tokio::time::timeout(wait, &mut statement).await {
                 return done;
             }
-            Box::pin(self.end_silent_holders(process)).await;
+            self.end_silent_holders(process).await;
             wait = LOOK_AGAIN;
         }
     }
@@ -64,18 +64,22 @@ impl PostgresPool {
         self.run_aside(Sql::new(Dialect::Postgres, &sql)).await.is_ok_and(|rows| !rows.is_empty())
     }
 
-    /// Runs a statement on the connection that is always available.
+    /// Runs a statement on the connection that is always available. That is a task of its own: a caller that stops waiting in
+    /// between, or that is not polled for a while, does not keep the connection from others.
     pub(super) async fn run_aside(self: &Arc<Self>, sql: Sql) -> Result<Rows, StoreError> {
-        let mut aside = self.aside.lock().await;
-        let kept = match aside.take().filter(|kept| !kept.client.is_closed()) {
-            Some(kept) => kept,
-            None => self.connect().await?,
-        };
-        let mut session = PostgresSession::over(self, kept, None);
-        let rows = session.run_at_once(vec![sql]).await;
-        // A connection on which something went wrong is not kept.
-        let kept = session.kept.take();
-        *aside = if rows.is_ok() { kept } else { None };
-        Ok(rows?.pop().unwrap_or_default())
+        let pool = Arc::clone(self);
+        let asked = tokio::spawn(async move {
+            let mut aside = pool.aside.lock().await;
+            let kept = match aside.take().filter(|kept| !kept.client.is_closed()) {
+                Some(kept) => kept,
+                None => pool.connect().await?,
+            };
+            let mut session = PostgresSession::over(&pool, kept, None);
+            let asked = tokio::time::timeout(pool.lock_wait, session.run_at_once(vec![sql])).await;
+            let rows = asked.map_err(|_| lost())??;
+            *aside = session.kept.take();
+            Ok(rows.into_iter().next().unwrap_or_default())
+        });
+        asked.await.unwrap_or_else(|_| Err(lost()))
     }
 }
