@@ -31,6 +31,7 @@ mod record;
 pub mod resident;
 mod root;
 mod session;
+mod shared;
 mod wire;
 mod zygote;
 
