@@ -11,11 +11,11 @@ use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema
 use ordain_verify::{Contract, FULL_IMPORTS, Policy};
 use ordain_workspace::Workspace;
 
-use crate::brief::Look;
 use crate::checks::TakenIn;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
+use crate::look::Looked;
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -168,7 +168,7 @@ pub struct Engine {
     /// The hash of what every brief says of the settings.
     pub(crate) settings_hash: Arc<OnceLock<String>>,
     /// The last look at the tables.
-    pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    pub(crate) looked: Arc<tokio::sync::Mutex<Option<Looked>>>,
     /// What the sessions of given code have defined.
     pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.

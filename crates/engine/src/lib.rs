@@ -26,6 +26,7 @@ mod helpers;
 mod host;
 mod json_bytes;
 mod kept_back;
+mod look;
 mod lost;
 mod outcome;
 mod policy_check;
