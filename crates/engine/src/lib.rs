@@ -52,4 +52,4 @@ pub use steps::Continued;
 pub use story::{Head, millis};
 pub use tools::deliver;
 pub use trial::EXECUTORS_MAX;
-pub use work::{Order, Programs, ProgramsRan};
+pub use work::{Order, Origin, Programs, ProgramsRan};

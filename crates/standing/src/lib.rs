@@ -41,7 +41,7 @@ pub use compile::{KeptCode, needs_frames};
 pub use edit::{ADDED_TO, FileChange, Proposal, add_checks, remove_check};
 pub use history::History;
 pub use read::{read_checks, write_file};
-pub use schedules::{Due, ScheduledRun, Schedules};
+pub use schedules::{Due, Schedules};
 pub use sources::is_data_file;
 pub use state::{LastRun, Past, State};
 pub use tables::{TableFacts, TableState};

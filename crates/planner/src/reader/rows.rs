@@ -74,7 +74,18 @@ impl Parser<'_> {
             let after = self.one("be", end).or_else(|| self.one("of", end)).or_else(|| self.one("to", end));
             let start = self.fill(after.unwrap_or(end));
             let Some(token) = self.tokens.get(start) else { continue };
+            let refers = self.index.tables[path.table].columns[path.column].refers;
+            let known = |of: (usize, usize)| {
+                self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
+                    What::Value(table, column, value) if (table, column) == of => {
+                        Some((self.lit(value, start, end), end))
+                    }
+                    _ => None,
+                })
+            };
             let lit = match (self.sort(&path), &token.kind) {
+                // A row that another one refers to must be there.
+                _ if refers.is_some() => refers.and_then(known),
                 (Sort::Number | Sort::Whole, _) => self.number(start).map(|(_, lit, end)| (lit, end)),
                 (Sort::Day, Kind::Days(day, _)) => Some((Lit { value: json!(day), at: token.at }, start + 1)),
                 (Sort::Time, Kind::Time(time)) => Some((Lit { value: json!(time), at: token.at }, start + 1)),
@@ -82,12 +93,7 @@ impl Parser<'_> {
                     Some((Lit { value: json!(token.text), at: token.at }, start + 1))
                 }
                 (Sort::Text, _) => {
-                    let own = self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
-                        What::Value(table, column, value) if (table, column) == (path.table, path.column) => {
-                            Some((self.lit(value, start, end), end))
-                        }
-                        _ => None,
-                    });
+                    let own = known((path.table, path.column));
                     // An id is written in one piece with a digit in it.
                     let is_id = self.index.is_id(path.table, path.column)
                         && token.text.bytes().any(|byte| byte.is_ascii_digit());
@@ -182,7 +188,7 @@ impl Parser<'_> {
                 && np.number.is_none()
                 && np.order.is_none()
                 && !is_open
-                && !self.is_named_by_others(np)
+                && !self.is_loosely_named(np)
         };
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
@@ -246,6 +252,7 @@ impl Parser<'_> {
                     found.push((To::Value(lit), end));
                 }
             }
+            found.extend(self.small_value(path, after).map(|(lit, end)| (To::Value(lit), end)));
             let start = self.fill(after);
             if let Some(token) = self.tokens.get(start)
                 && token.kind == Kind::Quoted

@@ -45,11 +45,33 @@ impl Writer<'_> {
         let query = self.lookup(rows, &[]);
         let table = &self.index.tables[rows.table];
         let key = table.key.map_or("", |key| table.columns[key].name.as_str());
-        let run = format!(
-            "row = found[0][0]\n{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
+        let remove = format!(
+            "{}_tbl.remove(where({}) == row[\"key\"])\nanswer_text = f\"Removed {{row['label']}}.\"\nSTATUS = \"success\"\n",
             table.name,
             quote(key),
         );
+        // Rows that refer to it would refer to nothing.
+        let tables = self.index.tables.iter().filter(|other| other.name != table.name);
+        let columns = tables.flat_map(|other| other.columns.iter().map(move |column| (other, column)));
+        let users = columns.filter(|(_, column)| column.refers == table.key.map(|key| (rows.table, key)));
+        let used: Vec<String> = users
+            .map(|(other, column)| {
+                let rows =
+                    format!("{}_tbl.count(where({}) == row[\"key\"])", other.name, quote(&column.name));
+                format!("({}, {rows})", quote(&other.name))
+            })
+            .collect();
+        let run = if used.is_empty() {
+            format!("row = found[0][0]\n{remove}")
+        } else {
+            format!(
+                "row = found[0][0]\nused = [(name, count) for name, count in [{}] if count]\nif used:\n    \
+                 answer_text = f\"{{row['label']}} is in {{used[0][1]}} rows of {{used[0][0]}}: remove these first. Nothing was changed.\"\n    \
+                 STATUS = \"invalid_request\"\nelse:\n{}",
+                used.join(", "),
+                indent(&remove),
+            )
+        };
         guarded(&[query], &run)
     }
 
