@@ -23,6 +23,7 @@ use crate::mount::{self, Mount};
 use crate::pool::Pool;
 use crate::profile::{self, DataDir, Profile};
 use crate::resident::{Lender, Resident};
+use crate::scratch::Scratch;
 use crate::session::{Session, Sessions};
 use crate::shared::{SharedCell, SharedCells};
 
@@ -77,6 +78,8 @@ pub struct Shared {
     pub running_max: usize,
     /// Jobs in all, as far as is known.
     pub jobs: usize,
+    /// A folder on disk in which they may write. No job of a person's or a model's code may be among them then.
+    pub scratch: Option<Scratch>,
 }
 
 /// How a local executor is set up.
@@ -102,6 +105,8 @@ pub struct LocalOptions {
     /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
     /// `None` is often where cells are kept idle, and once elsewhere.
     pub rehearsals: Option<u32>,
+    /// A folder on disk in which every cell may write.
+    pub scratch: Option<Scratch>,
     /// Where helpers with warm cells are found. They are asked only where no cells are kept idle and no files are mounted.
     pub resident: Option<Resident>,
 }
@@ -119,6 +124,7 @@ impl LocalOptions {
             limits: Limits::default(),
             mounts: Vec::new(),
             rehearsals: None,
+            scratch: None,
             resident: None,
         }
     }
@@ -243,10 +249,12 @@ impl LocalExecutor {
         let data_dir = self.options.data_dir.clone();
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
-        let spec = profile_spec::spec(&installed, &self.mounts, &self.options);
+        let spec = profile_spec::spec(&installed, &self.mounts, &self.options)?;
         let resident = self.options.resident.as_ref();
         let lender = resident
-            .filter(|_| self.options.idle_cells == 0 && self.mounts.is_empty())
+            .filter(|_| {
+                self.options.idle_cells == 0 && self.mounts.is_empty() && self.options.scratch.is_none()
+            })
             .and_then(|resident| Lender::new(resident, &installed, &self.options));
         let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes(), lender);
         pools.insert(profile, Arc::clone(&pool));
@@ -496,7 +504,7 @@ impl Executor for LocalExecutor {
     }
 
     fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
-        if self.options.resident.is_some() && is_small(&shared) {
+        if self.options.resident.is_some() && shared.scratch.is_none() && is_small(&shared) {
             return Ok(None);
         }
         // Every cell is made for a job that waits already. Cells that are made ahead practise before they are idle, which
@@ -506,6 +514,7 @@ impl Executor for LocalExecutor {
             running_max: shared.running_max.max(1),
             waiting_max: 1 << 20,
             mounts: shared.files,
+            scratch: shared.scratch,
             rehearsals: u32::try_from((shared.jobs / JOBS_FOR_REHEARSAL).clamp(1, REHEARSALS_MAX)).ok(),
             ..self.options.clone()
         };

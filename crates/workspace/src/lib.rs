@@ -54,6 +54,8 @@ const TEXT_BYTES_MAX: u64 = 256 * 1024;
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Rows from which on a table of a file is judged by a database in place of pandas, unless the workspace says otherwise.
 const LARGE_ROWS: u64 = 2_000_000;
+/// What DuckDB may usually write to disk for a check.
+const SCRATCH_BYTES: u64 = 8 << 30;
 
 /// A folder with its configuration, read and checked.
 #[derive(Debug, Clone)]
@@ -82,6 +84,8 @@ pub struct Workspace {
     pub failures_table: Option<String>,
     /// The number of rows from which on a database judges a table in place of pandas.
     pub large_rows: u64,
+    /// What DuckDB may write to disk for a check of such a table.
+    pub scratch_bytes: u64,
     /// What columns mean, where the owner declared it.
     pub roles: Vec<DeclaredRole>,
     /// What the owner says about the data, and the verbs that change it.
@@ -299,6 +303,7 @@ impl Workspace {
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
             failures_table: file.checks.failures_table,
             large_rows: file.checks.large_rows.unwrap_or(LARGE_ROWS),
+            scratch_bytes: file.checks.scratch.map_or(SCRATCH_BYTES, |written| written.0),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
             approval: file.approval.mode,
