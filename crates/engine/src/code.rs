@@ -5,27 +5,25 @@
 
 mod answer;
 pub(crate) mod key;
-pub(crate) mod modules;
 mod session;
 
 use std::path::PathBuf;
 
 use ordain_cell::{Discard, InputFile};
+use ordain_files::Prepared;
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, RunId, SourceFile};
-use ordain_verify::{Contract, Policy};
+use ordain_types::{Limits, SourceFile};
+use ordain_verify::{Contract, Policy, module_name};
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerType, CodeAnswer};
-pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
 use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::files::Prepared;
 use crate::fingerprint::hash;
-use crate::work::Work;
+use crate::work::{Origin, Work};
 
 /// A question about files.
 ///
@@ -55,14 +53,9 @@ pub struct CodeTask {
     pub allow_partial: bool,
     /// Why a request is carried out as a code task, where the engine chose that.
     pub reason: Option<String>,
-    /// The run's id, where the caller has told it already.
-    pub run_id: Option<RunId>,
-    /// Repeating a task with the same key gives the first outcome again.
-    pub idempotency_key: Option<String>,
-    /// Who asks.
-    pub who: String,
-    /// Through what: `cli`, `http` …
-    pub through: String,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub origin: Origin,
 }
 
 impl CodeTask {
@@ -79,10 +72,7 @@ impl CodeTask {
             session: None,
             allow_partial: false,
             reason: None,
-            run_id: None,
-            idempotency_key: None,
-            who: who.to_owned(),
-            through: through.to_owned(),
+            origin: Origin::new(who, through),
         }
     }
 
@@ -111,29 +101,34 @@ impl CodeTask {
 
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
-    pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
-        Box::pin(async move { self.code_with(task, &mut Quiet).await })
+    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
+        self.code_with(task, &mut Quiet).await
     }
 
     /// The same, showing what goes on.
-    pub fn code_with<'a>(
-        &'a self,
+    pub async fn code_with(
+        &self,
         task: CodeTask,
-        progress: &'a mut dyn Progress,
-    ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
-        Box::pin(async move {
-            let finished = self.carry_out(Work::Code(task), progress, &mut Discard).await?;
-            let (record, prepared) = (finished.record, finished.prepared);
-            let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
-            let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
-            Ok(CodeAnswer {
-                record,
-                problems: prepared.problems(),
-                files: prepared.briefs,
-                hashes: prepared.hashes,
-                artifacts: folder,
-            })
-        })
+        progress: &mut dyn Progress,
+    ) -> Result<CodeAnswer, EngineError> {
+        let finished = self.carry_out(Work::Code(task), progress, &mut Discard).await?;
+        let (record, prepared) = (finished.record, finished.prepared);
+        let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
+        let artifacts = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
+        let problems = prepared.problems();
+        Ok(CodeAnswer { record, problems, files: prepared.briefs, hashes: prepared.hashes, artifacts })
+    }
+
+    /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in
+    /// every cell of the executor already.
+    pub async fn prepare_files(
+        &self,
+        paths: &[PathBuf],
+        mounted: &[String],
+        limits: &Limits,
+    ) -> Result<Prepared, EngineError> {
+        let executor = self.executor.as_ref();
+        Ok(ordain_files::prepare(executor, &self.settings.catalog, paths, mounted, limits).await?)
     }
 
     /// Hashes what goes in, and looks into it where a planner is to know it.
@@ -145,7 +140,7 @@ impl Engine {
         let task = match work {
             Work::Ask(_) | Work::Check(_) => return Ok(Prepared::default()),
             Work::Exec(exec) => {
-                let hashes = crate::files::hashes(&exec.files).await;
+                let hashes = ordain_files::hashes(&exec.files).await;
                 return Ok(Prepared { files: exec.files.clone(), hashes, ..Prepared::default() });
             }
             Work::Code(task) => task,
@@ -154,8 +149,8 @@ impl Engine {
             progress.stage("looking into the files");
         }
         let limits = &self.settings.limits;
-        let admitted = crate::files::admit(&task.files, &task.mounted, limits);
-        let hashing = crate::files::hashes(&admitted.files);
+        let admitted = ordain_files::admit(&task.files, &task.mounted, limits);
+        let hashing = ordain_files::hashes(&admitted.files);
         if task.is_typed() {
             // A person who writes Python looks into the files themselves.
             let hashes = hashing.await;
@@ -191,7 +186,7 @@ impl Engine {
         policy.statuses.extend(self.settings.statuses.keys().cloned());
         policy.helpers = self.settings.helpers.known().to_vec();
         policy.read_only = true;
-        policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
+        policy.packages.extend(task.modules.iter().map(|module| module_name(&module.name)));
         policy
     }
 }

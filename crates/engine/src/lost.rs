@@ -18,7 +18,7 @@ impl Engine {
         let class = ErrorClass::Internal;
         record.error = Some(RunError { class, code: code.to_owned(), message, hint: error.hint() });
         // The error is reported in any case; a store that is not there cannot record it.
-        let note = EntryNote::by(order.who, order.through);
+        let note = EntryNote::by(&order.origin.who, &order.origin.through);
         let _ = self.store.record_unless_there(record, note).await;
     }
 }
@@ -37,8 +37,7 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         EngineError::Cell(_) => Some(("no_cell", said("no cell could be had, so no code ran"))),
         EngineError::Store(error) => Some((error.code(), said("the store failed; nothing was changed"))),
         EngineError::Contended { .. } => Some(("contended", error.to_string())),
-        EngineError::Inspection
-        | EngineError::Running { .. }
+        EngineError::Running { .. }
         | EngineError::KeyReused { .. }
         | EngineError::Decision { .. }
         | EngineError::RequestTooLong { .. }

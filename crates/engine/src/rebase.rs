@@ -30,15 +30,15 @@ impl Engine {
                 return Err(not_rebased(&held));
             }
             let plan = SourceFile { code: step.code.clone(), name: "plan.py".to_owned() };
-            self.ask(Ask {
+            let mut ask = Ask {
                 plan: Some(plan),
                 params: held.plan.params.clone(),
-                // The same change is never made twice, however often it is approved.
-                idempotency_key: Some(format!("rebase {}", held.run_id)),
                 rebases: Some(Box::new(held.clone())),
                 ..Ask::new(&held.request, &who, &through)
-            })
-            .await
+            };
+            // The same change is never made twice, however often it is approved.
+            ask.origin.idempotency_key = Some(format!("rebase {}", held.run_id));
+            self.ask(ask).await
         })
     }
 }

@@ -1,12 +1,21 @@
 //! The kinds of work, and what differs between them: data, not roads of their own.
 
-use ordain_planner::Planner;
-use ordain_types::{RunId, RunKind, SourceFile, Strategy};
+use std::fmt;
+use std::sync::Arc;
+
+use ordain_planner::{Planner, Progress};
+use ordain_store::Call as TableCall;
+use ordain_types::{
+    Answer, BoxFuture, Call, PlanSource, RunError, RunId, RunKind, SourceFile, StepRecord, Strategy,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::ask::{Ask, Mode};
-use crate::checks::CheckTask;
 use crate::code::{CodeTask, cell_name};
+use crate::error::EngineError;
 use crate::exec::Exec;
+use crate::story::Head;
 
 /// One piece of work.
 #[derive(Debug)]
@@ -18,26 +27,83 @@ pub(crate) enum Work {
     /// Given code, without the workspace's tables.
     Exec(Exec),
     /// Standing rules about the tables and the files with data.
-    Check(CheckTask),
+    Check(Arc<dyn Programs>),
+}
+
+/// Where a piece of work comes from.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// Repeating work with the same key gives the first outcome again.
+    pub idempotency_key: Option<String>,
+    /// The id that the run is to have, where the caller has told somebody already.
+    pub run_id: Option<RunId>,
+    /// Who asks.
+    pub who: String,
+    /// Through what: `cli`, `http` …
+    pub through: String,
+}
+
+impl Origin {
+    /// Work that somebody asks for, under no key.
+    pub fn new(who: &str, through: &str) -> Self {
+        Self { who: who.to_owned(), through: through.to_owned(), ..Self::default() }
+    }
 }
 
 /// What every kind of work has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Order<'a> {
-    pub(crate) kind: RunKind,
+pub struct Order<'a> {
+    /// Its kind.
+    pub kind: RunKind,
     /// What is asked; of given code, its name.
-    pub(crate) request: &'a str,
-    pub(crate) strategy: Strategy,
+    pub request: &'a str,
+    /// How it is carried out.
+    pub strategy: Strategy,
     /// The plan, where it is given.
-    pub(crate) plan: Option<&'a SourceFile>,
+    pub plan: Option<&'a SourceFile>,
     /// Who writes it otherwise.
-    pub(crate) planner: &'a Planner,
+    pub planner: &'a Planner,
     /// Whether plans are taken from the cache and kept in it.
-    pub(crate) cache: bool,
-    pub(crate) idempotency_key: Option<&'a str>,
-    pub(crate) run_id: Option<&'a RunId>,
-    pub(crate) who: &'a str,
-    pub(crate) through: &'a str,
+    pub cache: bool,
+    /// Where it comes from.
+    pub origin: &'a Origin,
+}
+
+/// Work that brings programs of its own and is one run all the same: a run of checks.
+pub trait Programs: fmt::Debug + Send + Sync {
+    /// What it has in common with other work.
+    fn order(&self) -> Order<'_>;
+    /// What an idempotency key stands for.
+    fn fingerprint(&self) -> String;
+    /// Runs the programs.
+    fn run<'a>(
+        &'a self,
+        head: &'a Head,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<ProgramsRan, EngineError>>;
+}
+
+/// What programs came to, for the one record that they have.
+#[derive(Debug)]
+pub struct ProgramsRan {
+    /// The programs, each a step.
+    pub steps: Vec<StepRecord>,
+    /// Who wrote them.
+    pub source: PlanSource,
+    /// What they found together.
+    pub status: Option<String>,
+    /// The same for people.
+    pub answer: Answer,
+    /// Why not all of them ran.
+    pub stopped: Option<RunError>,
+    /// What is to be sent after the commit.
+    pub messages: Vec<Call>,
+    /// What is written to tables together with the record.
+    pub writes: Vec<TableCall>,
+    /// What the ledger keeps besides the record.
+    pub detail: Value,
+    /// Whether nothing of it is recorded.
+    pub is_trial: bool,
 }
 
 impl Work {
@@ -51,10 +117,7 @@ impl Work {
                 plan: ask.plan.as_ref(),
                 planner: &ask.planner,
                 cache: ask.cache,
-                idempotency_key: ask.idempotency_key.as_deref(),
-                run_id: ask.run_id.as_ref(),
-                who: &ask.who,
-                through: &ask.through,
+                origin: &ask.origin,
             },
             Self::Code(task) => Order {
                 kind: RunKind::Code,
@@ -63,10 +126,7 @@ impl Work {
                 plan: task.plan.as_ref(),
                 planner: &task.planner,
                 cache: task.cache,
-                idempotency_key: task.idempotency_key.as_deref(),
-                run_id: task.run_id.as_ref(),
-                who: &task.who,
-                through: &task.through,
+                origin: &task.origin,
             },
             Self::Exec(exec) => Order {
                 kind: RunKind::Exec,
@@ -75,23 +135,9 @@ impl Work {
                 plan: Some(&exec.given),
                 planner: &Planner::Rules,
                 cache: false,
-                idempotency_key: exec.idempotency_key.as_deref(),
-                run_id: exec.run_id.as_ref(),
-                who: &exec.who,
-                through: &exec.through,
+                origin: &exec.origin,
             },
-            Self::Check(task) => Order {
-                kind: RunKind::Check,
-                request: &task.request,
-                strategy: Strategy::Direct,
-                plan: None,
-                planner: &task.options.planner,
-                cache: !task.options.force,
-                idempotency_key: task.idempotency_key.as_deref(),
-                run_id: task.run_id.as_ref(),
-                who: &task.who,
-                through: &task.through,
-            },
+            Self::Check(programs) => programs.order(),
         }
     }
 
@@ -123,7 +169,7 @@ impl Work {
             Self::Ask(ask) => ask.fingerprint(),
             Self::Code(task) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
-            Self::Check(task) => task.fingerprint(),
+            Self::Check(programs) => programs.fingerprint(),
         }
     }
 }

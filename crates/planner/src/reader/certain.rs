@@ -56,7 +56,8 @@ impl Parser<'_> {
     fn is_part_of_title(&self, cond: &Cond, is_described: bool) -> bool {
         let Cond::Word(path, lit) = cond else { return false };
         let is_small = |token: &Token| token.at.1 == lit.at.1 && token.text.starts_with(char::is_lowercase);
-        self.tokens.iter().any(is_small) && self.index.is_of_titles(path, &lit.value, is_described)
+        let is_name = self.index.tables[path.table].label == Some(path.column);
+        is_name && self.tokens.iter().any(is_small) && self.index.is_of_titles(path, &lit.value, is_described)
     }
 
     /// Whether a day may be that of the order: `by 2026-12-01`, `before`, `from`. It says which row is meant only after the

@@ -7,10 +7,11 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use ordain_checks::ChecksError;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
 use ordain_engine::Planner;
-use ordain_engine::checks::{CheckOptions, CheckTask, ChecksError};
+use ordain_standing::{CheckOptions, CheckTask};
 use ordain_types::{RunId, RunRecord};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -202,7 +203,8 @@ pub(crate) fn begin(
     wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
-    let task = CheckTask { idempotency_key: claim, ..wanted.task(service, &caller.id)? };
+    let mut task = wanted.task(service, &caller.id)?;
+    task.origin.idempotency_key = claim;
     service.begin(caller, Order::Check(Box::new(task)), ())
 }
 
