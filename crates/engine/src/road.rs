@@ -57,20 +57,29 @@ impl Engine {
             }
             let finished = self.go(&work, run_id.clone(), progress, output).await;
             let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
-            // A run of several steps can go on from those that are done. A store that is not there cannot record that.
-            let can_go_on =
-                finished.is_err() && self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some());
-            if let (false, false, Some(key)) = (is_over, can_go_on, &order.origin.idempotency_key) {
+            let goes_on = match &finished {
+                // A node of the cluster carries it out again: it keeps its key and gets no record.
+                Err(error) if error.may_pass() && self.is_queued(&run_id).await => true,
+                // A run of several steps can go on from those that are done. A store that is not there cannot record that.
+                Err(_) => self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some()),
+                Ok(_) => false,
+            };
+            if let (false, false, Some(key)) = (is_over, goes_on, &order.origin.idempotency_key) {
                 // Nothing was done, so the key is free for another try.
                 let _ = self.store.release(key, &run_id).await;
             }
             match &finished {
                 Ok(finished) => self.remember(&work, &finished.record).await?,
-                Err(error) if !can_go_on => self.record_lost(&run_id, order, error).await,
+                Err(error) if !goes_on => self.record_lost(&run_id, order, error).await,
                 Err(_) => {}
             }
             finished
         })
+    }
+
+    /// Whether a run is in the queue of a cluster. While the store cannot be asked, it may be.
+    pub(crate) async fn is_queued(&self, run: &RunId) -> bool {
+        !matches!(self.store.queued(run).await, Ok(None))
     }
 
     /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.

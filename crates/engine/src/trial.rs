@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_files::Prepared;
@@ -38,6 +38,10 @@ use crate::work::Work;
 pub(crate) const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
 pub const EXECUTORS_MAX: u32 = 4;
+
+/// How long a run waits before it begins again when its connection to the database was lost: together longer than a
+/// restart of the database takes.
+const DATABASE_WAITS_MS: [u64; 7] = [0, 200, 500, 1000, 2000, 4000, 8000];
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -159,7 +163,7 @@ impl<'a> RunTrial<'a> {
         story: &mut Story,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
-        let mut executors_lost = 0;
+        let (mut executors_lost, mut waits) = (0, DATABASE_WAITS_MS.iter());
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(one, story, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
@@ -167,6 +171,11 @@ impl<'a> RunTrial<'a> {
                     self.engine.store.count_started_again();
                     self.writes_alone = true;
                 }
+                // Nothing was committed: what is not certain of a commit is looked up by the store.
+                Err(EngineError::Store(error @ StoreError::Unreachable { .. })) => match waits.next() {
+                    Some(wait) => tokio::time::sleep(Duration::from_millis(*wait)).await,
+                    None => return Err(error.into()),
+                },
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))
@@ -285,8 +294,11 @@ impl<'a> RunTrial<'a> {
             Err(error) => {
                 roll_back(transaction).await?;
                 story.timing.run = millis(running);
+                // In a cluster it is tried again: what kept it may have been a lost executor or a busy machine.
+                let gives_up = matches!(error, EngineError::Store(StoreError::LockLimit { .. }))
+                    && !self.engine.is_queued(&self.head.run_id).await;
                 return match error {
-                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                    EngineError::Store(error) if gives_up => {
                         Ok(Some(store_limit(&error, Cause::LockLimit, None)))
                     }
                     error => Err(error),

@@ -205,7 +205,7 @@ impl Elsewhere {
     async fn somebody_waits(&self) -> bool {
         match self {
             Self::Sqlite(pool) => pool.somebody_waits(),
-            Self::Postgres(pool, process) => postgres::PostgresPool::somebody_waits(pool, *process).await,
+            Self::Postgres(pool, process) => pool.somebody_waits(*process).await,
         }
     }
 }

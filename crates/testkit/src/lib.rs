@@ -4,6 +4,7 @@ pub mod attacks;
 pub mod clients;
 pub mod conformance;
 pub mod fuzz;
+pub mod link;
 pub mod long;
 pub mod nats;
 pub mod postgres;
