@@ -507,7 +507,7 @@ fn encode(job: &Job, compiled: &Compiled, compile: bool) -> Result<Vec<u8>, Cell
         failing: job.failing.as_ref(),
         helpers: &job.helpers,
         collect: &job.collect,
-        session: job.session.is_some(),
+        session: job.session.is_some() || job.may_share,
         fresh: job.is_fresh,
         compile,
         compiled: [compiled.helpers.len(), compiled.program.len()],

@@ -25,6 +25,7 @@ use crate::profile::{self, DataDir, Profile};
 use crate::resident::{Lender, Resident};
 use crate::scratch::Scratch;
 use crate::session::{Session, Sessions};
+use crate::shared::{SharedCell, SharedCells};
 
 pub(crate) use profile_spec::bare_spec;
 
@@ -55,6 +56,11 @@ pub trait Executor: Send + Sync {
 
     /// Ends a session; `false` if there is none of that name.
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
+
+    /// Whether jobs that may share a cell do so. One that does not come out well is to be run again alone.
+    fn shares_cells(&self) -> bool {
+        false
+    }
 
     /// Cells for many jobs that read the same files, which every one of them sees in place. `None` where there is no such
     /// way, so that files have to go with each job.
@@ -141,6 +147,7 @@ pub struct LocalExecutor {
     mounts: Vec<Mount>,
     pools: tokio::sync::Mutex<HashMap<Profile, Arc<Pool>>>,
     sessions: Sessions,
+    shared: SharedCells,
     places: Semaphore,
     waiting: AtomicUsize,
     programs: Arc<Programs>,
@@ -157,6 +164,7 @@ impl LocalExecutor {
             mounts,
             pools: tokio::sync::Mutex::default(),
             sessions: Sessions::new(options.sessions_max),
+            shared: SharedCells::default(),
             places: Semaphore::new(options.running_max),
             waiting: AtomicUsize::new(0),
             programs: Arc::default(),
@@ -225,6 +233,9 @@ impl LocalExecutor {
     /// Ends all sessions, cells and zygotes, and waits until they are gone.
     pub async fn close(&self) {
         self.sessions.close().await;
+        for mut shared in self.shared.close() {
+            shared.cell.end().await;
+        }
         for (_, pool) in self.pools.lock().await.drain() {
             pool.close().await;
         }
@@ -262,16 +273,18 @@ impl LocalExecutor {
 
     async fn execute(
         &self,
-        job: Job,
+        mut job: Job,
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, CellError> {
         let started = Instant::now();
+        job.may_share &= self.shares_cells() && job.session.is_none() && job.files.is_empty();
         let opened = files::open(&job.files, &job.limits)?;
         let _place = if job.is_within { None } else { Some(self.place().await?) };
         let pool = self.pool(job.profile).await?;
         match &job.session {
             Some(_) => self.run_in_session(&pool, opened, job, host, output, started).await,
+            None if job.may_share => self.run_shared(&pool, job, host, output, started).await,
             None => self.run_single(&pool, opened, job, host, output, started).await,
         }
     }
@@ -378,6 +391,38 @@ impl LocalExecutor {
         unreachable!("the last attempt returns")
     }
 
+    /// Runs a job in a cell that such jobs share. The cell ends with a job that did not come out well or left files.
+    async fn run_shared(
+        &self,
+        pool: &Arc<Pool>,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+        started: Instant,
+    ) -> Result<Execution, CellError> {
+        let job = Job { is_fresh: true, ..job };
+        let compiled = self.compiled(pool, &job);
+        for attempt in 1.. {
+            let mut shared = match self.shared.take(&job) {
+                Some(shared) => shared,
+                None => SharedCell::new(pool.take(job.limits.work_bytes()).await?, &job),
+            };
+            let queue = started.elapsed();
+            match shared.cell.run(&job, &compiled, host, output).await {
+                Ok(ran) if ran.cause == Cause::Ok && artifact::is_empty(shared.cell.work()) => {
+                    self.shared.keep(shared);
+                    let collected = Collected::default();
+                    return Ok(self.execution(ran, collected, Vec::new(), &job, started, queue));
+                }
+                Ok(ran) => return Ok(self.finish_single(shared.cell, ran, &job, started, queue).await),
+                // The cell was lost before the job reached it, so another may have it.
+                Err(CellError::Lost) if attempt < TRIES => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
     /// Ends a single-use cell and takes what it left.
     async fn finish_single(
         &self,
@@ -451,6 +496,11 @@ impl Executor for LocalExecutor {
 
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(self.sessions.end(name))
+    }
+
+    /// Where no cells are kept idle the process ends soon, and there is nothing to share.
+    fn shares_cells(&self) -> bool {
+        self.options.idle_cells > 0
     }
 
     fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {

@@ -32,6 +32,7 @@ pub mod resident;
 mod root;
 mod scratch;
 mod session;
+mod shared;
 mod wire;
 mod zygote;
 
