@@ -40,9 +40,12 @@ pub fn build(entries: Entries<'_>) -> Outcome<()> {
     sys::pivot_root(c"/tmp", c"/tmp/.old").at(Step::PivotRoot)?;
     sys::change_folder(c"/").at(Step::PivotRoot)?;
     // 4. The entries, each read-only before the next is made.
-    let mut entries = entries;
+    let (mut entries, mut scratch) = (entries, None);
     for entry in entries.by_ref() {
         make(entry)?;
+        if let Entry::Scratch { path, .. } = entry {
+            scratch = Some(path);
+        }
     }
     if !entries.is_finished() {
         return Err(Failure { step: Step::Config, errno: EINVAL });
@@ -50,8 +53,12 @@ pub fn build(entries: Entries<'_>) -> Outcome<()> {
     // 5. The host's files are let go: no path and no descriptor leads back but that of /proc, which cells close.
     sys::detach(OLD_ROOT).at(Step::DetachOldRoot)?;
     sys::remove_folder(OLD_ROOT).at(Step::DetachOldRoot)?;
-    // 6. The root itself takes no further file.
-    sys::add_mount_attributes(c"/", ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID).at(Step::SealRoot)
+    // 6. The root itself takes no further file, nor does anything in it but a folder on disk.
+    sys::add_mount_attributes(c"/", ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID).at(Step::SealRoot)?;
+    match scratch {
+        Some(path) => sys::clear_mount_attributes(path, ATTRIBUTE_READ_ONLY).at(Step::SealRoot),
+        None => Ok(()),
+    }
 }
 
 /// Mounts a cell's work folder: in memory, with a size, a number of files, and nothing executable.

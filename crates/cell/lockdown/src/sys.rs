@@ -214,6 +214,15 @@ pub fn mount(
 
 /// Adds attributes (read-only, nosuid, …) to a mount and all mounts below it, taking none away.
 pub fn add_mount_attributes(target: &CStr, attributes: u64) -> Call<()> {
+    change_mount_attributes(target, attributes, 0)
+}
+
+/// Takes attributes away from a mount and all mounts below it.
+pub fn clear_mount_attributes(target: &CStr, attributes: u64) -> Call<()> {
+    change_mount_attributes(target, 0, attributes)
+}
+
+fn change_mount_attributes(target: &CStr, set: u64, clear: u64) -> Call<()> {
     const AT_RECURSIVE: c_int = 0x8000;
     /// `struct mount_attr` of the kernel.
     #[repr(C)]
@@ -223,7 +232,7 @@ pub fn add_mount_attributes(target: &CStr, attributes: u64) -> Call<()> {
         propagation: u64,
         user_namespace: u64,
     }
-    let request = MountAttributes { set: attributes, clear: 0, propagation: 0, user_namespace: 0 };
+    let request = MountAttributes { set, clear, propagation: 0, user_namespace: 0 };
     // SAFETY: `target` is NUL-terminated; `request` has the kernel's layout, its size is passed, and both outlive
     // the call.
     result(unsafe {

@@ -295,3 +295,45 @@ async fn rows_that_do_not_fit_into_a_cell_are_compared_on_disk_within_a_quota() 
     let left = std::fs::read_dir(world.root().join(".ordain/cache/tables/scratch")).unwrap();
     assert_eq!(left.count(), 0, "the folder is gone with its cell");
 }
+
+#[tokio::test]
+async fn whole_numbers_that_duckdb_cannot_add_are_an_error_that_says_so() {
+    let must = json!({"compare": {"left": {"sum": [{"column": "a"}, {"column": "b"}]}, "op": ">", "right": {"value": 0}}});
+    let checks =
+        json!([{"check_id": "sum", "kind": "condition", "target_table": "t", "params": {"must": must}}]);
+    let world = World::with(
+        &checks.to_string(),
+        &[("t.csv", b"a,b\n4611686018427387904,4611686018427387904\n5,1\n")],
+    );
+    let types = "[data.t.columns]\na = \"integer\"\nb = \"integer\"\n";
+    world.write("ordain.toml", &format!("[workspace]\nname = \"w\"\n[checks]\nlarge_rows = 1\n{types}"));
+    let reason = world.run().await["sum"].reason.clone().unwrap_or_default();
+    assert!(reason.contains("Overflow in addition of INT64"), "{reason}");
+}
+
+#[tokio::test]
+async fn tables_of_hdf5_and_open_document_are_judged_like_others() {
+    let files: [(&str, &[u8]); 2] =
+        [("h.h5", include_bytes!("forms/lines.h5")), ("o.ods", include_bytes!("forms/lines.ods"))];
+    let kinds = [
+        ("unique", json!({"columns": ["id"]}), 2),
+        ("range", json!({"column": "price", "min": 0}), 1),
+        ("not_null", json!({"columns": ["name"]}), 1),
+    ];
+    let record = |table: &str, kind: &str, params: &Value| json!({"check_id": format!("{table} {kind}"), "kind": kind, "target_table": table, "params": params});
+    let records: Vec<Value> = ["h", "o"]
+        .iter()
+        .flat_map(|table| kinds.iter().map(move |(kind, params, _)| record(table, kind, params)))
+        .collect();
+    let world = World::with(&json!(records).to_string(), &files);
+    for settings in ["", "[checks]\nlarge_rows = 1\n"] {
+        world.write("ordain.toml", &format!("[workspace]\nname = \"w\"\n{settings}"));
+        let results = world.run().await;
+        for (table, (kind, _, failed)) in
+            ["h", "o"].iter().flat_map(|table| kinds.iter().map(move |kind| (table, kind)))
+        {
+            let found = &results[&format!("{table} {kind}")];
+            assert_eq!((found.evaluated, found.failed), (Some(4), Some(*failed)), "{found:?}");
+        }
+    }
+}
