@@ -19,6 +19,7 @@ mod failures;
 mod history;
 mod no_values;
 mod notify;
+mod parts;
 mod read;
 mod readings;
 mod record;
@@ -100,6 +101,14 @@ impl Checks {
 
     pub(crate) fn state_folder(&self) -> PathBuf {
         self.workspace.state().join("checks")
+    }
+
+    pub(crate) fn artifacts_folder(&self) -> PathBuf {
+        self.state_folder().join(state::ARTIFACTS)
+    }
+
+    pub(crate) fn contracts_folder(&self) -> PathBuf {
+        self.workspace.state().join("contracts")
     }
 
     pub(crate) fn cache_folder(&self) -> PathBuf {

@@ -16,6 +16,7 @@ use crate::checks::TakenIn;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::helpers::Helpers;
+use crate::nodes::OtherNodes;
 use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
@@ -44,8 +45,8 @@ pub struct EngineSettings {
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
     pub artifacts: Option<PathBuf>,
-    /// Whether files that runs leave, and what is kept of checks, are in the store too, so that other nodes have them.
-    pub shares_files: bool,
+    /// The nodes that share the store. With them, files that runs leave and what is kept of checks are in the store too.
+    pub others: Option<Arc<dyn OtherNodes>>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
     /// Whether a model is asked for a second opinion of an outline before it is carried out.
@@ -74,7 +75,7 @@ impl Default for EngineSettings {
             packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
             rounds: 3,
             artifacts: None,
-            shares_files: false,
+            others: None,
             review: true,
             review_outline: false,
             budgets: Budgets::default(),
@@ -105,7 +106,7 @@ impl EngineSettings {
             roles: workspace.roles_by_table(),
             catalog: workspace.catalog.clone(),
             artifacts: Some(workspace.artifacts()),
-            shares_files: false,
+            others: None,
             tools: workspace.tools.clone(),
             keeps_partial: workspace.keeps_partial(),
         }

@@ -41,6 +41,32 @@ impl Store {
         Box::pin(read(self.inner(), owner, name))
     }
 
+    /// Keeps a file with a signature of the ledger's key: what it says is acted on.
+    pub fn keep_signed_file<'a>(
+        &'a self,
+        owner: &'a str,
+        name: &'a str,
+        content: &'a [u8],
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let seal = self.inner().ledger.seal(&message(owner, name, content));
+            let signed = [seal.as_bytes(), b"\n", content].concat();
+            keep(self.inner(), owner, name, &signed).await.map(drop)
+        })
+    }
+
+    /// A file that was kept with a signature; `None` as for [`Self::kept_file`].
+    pub fn signed_file<'a>(&'a self, owner: &'a str, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        Box::pin(async move {
+            let Some(signed) = read(self.inner(), owner, name).await? else { return Ok(None) };
+            let mut halves = signed.splitn(2, |byte| *byte == b'\n');
+            let (seal, content) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
+            let is_sealed = std::str::from_utf8(seal)
+                .is_ok_and(|seal| self.inner().ledger.is_sealed(&message(owner, name, content), seal));
+            if is_sealed { Ok(Some(content.to_vec())) } else { Err(altered(name)) }
+        })
+    }
+
     /// The files of an owner, by name.
     pub fn kept_files<'a>(&'a self, owner: &'a str) -> Answer<'a, Vec<KeptFile>> {
         Box::pin(async move {
@@ -144,6 +170,11 @@ async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>,
         }
     }
     if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) }
+}
+
+/// What the signature of a file covers.
+fn message(owner: &str, name: &str, content: &[u8]) -> String {
+    format!("file\0{owner}\0{name}\0{}", digest(content))
 }
 
 fn altered(name: &str) -> StoreError {

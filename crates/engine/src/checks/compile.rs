@@ -169,7 +169,7 @@ impl Checks {
     }
 
     /// Judges kept code again.
-    fn admit(
+    pub(super) fn admit(
         check: &Check,
         plan: &CachedPlan,
         inputs: FingerprintInputs<'_>,

@@ -20,6 +20,10 @@ use super::task::CheckRun;
 use crate::outcome::run_error;
 use crate::story::{Attempt, End};
 
+/// The files that other tools read.
+pub(super) const CONTRACT_FILES: [&str; 5] =
+    ["schema_cols.json", "workflows.json", "checks_last.csv", "checks_rollup.csv", "ai_table_summaries.json"];
+
 /// The tables that a run looked at.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -104,7 +108,7 @@ impl Checks {
         seen: &Seen,
         state: &State,
     ) -> Result<(), ChecksError> {
-        let folder = self.workspace.state().join("contracts");
+        let folder = self.contracts_folder();
         let failed = || ChecksError::state("write the contract files");
         let results: HashMap<&str, &CheckResult> =
             report.results.iter().map(|result| (result.check_id.as_str(), result)).collect();
@@ -144,13 +148,14 @@ impl Checks {
         let checks: Vec<Check> = files.entries.iter().map(|entry| entry.check.clone()).collect();
         let rollup = folder.join("checks_rollup.csv");
         let earlier = fs_err::read_to_string(&rollup).unwrap_or_default();
-        for (name, text) in [
-            ("schema_cols.json", contracts::schema_cols(&seen.schema)),
-            ("workflows.json", contracts::workflows(&workflows)),
-            ("checks_last.csv", contracts::checks_last(&checks)),
-            ("checks_rollup.csv", contracts::checks_rollup(&earlier, report)),
-            ("ai_table_summaries.json", contracts::ai_table_summaries(&seen.summaries)),
-        ] {
+        let texts = [
+            contracts::schema_cols(&seen.schema),
+            contracts::workflows(&workflows),
+            contracts::checks_last(&checks),
+            contracts::checks_rollup(&earlier, report),
+            contracts::ai_table_summaries(&seen.summaries),
+        ];
+        for (name, text) in CONTRACT_FILES.into_iter().zip(texts) {
             write_file(&folder.join(name), text.as_bytes()).map_err(failed())?;
         }
         let log = folder.join("plan_prompt_log.jsonl");

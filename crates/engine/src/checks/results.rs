@@ -24,8 +24,6 @@ pub(super) struct Ran<'a> {
     pub(super) check: &'a Check,
     pub(super) ready: &'a Ready,
     pub(super) outcome: Result<CheckFindings, String>,
-    /// The worker that is free again.
-    pub(super) worker: usize,
     pub(super) duration_ms: f64,
 }
 

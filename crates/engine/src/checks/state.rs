@@ -21,6 +21,8 @@ use super::read::write_file;
 pub(super) const REPORTS_MAX: usize = 50;
 /// The file with every result, one a line.
 pub(super) const HISTORY: &str = "history.jsonl";
+/// The folder with files of failing rows, one folder in it for each run.
+pub(super) const ARTIFACTS: &str = "artifacts";
 /// The file with what each check last saw.
 pub(super) const LAST: &str = "last.json";
 /// The file with the runs whose figures were accepted.
@@ -102,7 +104,7 @@ impl State {
 
     /// The folder for a run's artifacts.
     pub(super) fn artifacts(&self, run_id: &str) -> PathBuf {
-        self.folder.join("artifacts").join(run_id)
+        self.folder.join(ARTIFACTS).join(run_id)
     }
 
     /// The history, oldest first. Lines that do not read are passed over.
