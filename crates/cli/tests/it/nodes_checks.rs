@@ -18,7 +18,7 @@ const CHECKS: usize = 400;
 /// Goes on for ever while nothing was bought.
 const GATE: &str = "\
 total = 0
-if any(row['quantity_in_stock'] == 200 for row in inventory_tbl.all()):
+if all(row['quantity_in_stock'] == 200 for row in inventory_tbl.all()):
     for number in range(10**12):
         total += number
 result = {'status': 'PASS', 'summary': 'open', 'evaluated': 1, 'failed': 0}
@@ -132,4 +132,36 @@ fn a_run_of_many_checks_is_judged_by_all_nodes_and_goes_on_after_they_were_kille
     assert_eq!(runs.trim(), "1");
     let verified = nodes.run(&["ledger", "verify", "--rows"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
+fn what_is_due_by_the_clock_is_carried_out_once_while_nodes_restart() {
+    let nodes = Nodes::new(2, 1);
+    let schedules = "\n[[schedules]]\nname = \"stock\"\nschedule = \"@yearly\"\nask = \"show all items\"\n\
+        [[schedules]]\nname = \"stock again\"\nschedule = \"@monthly Europe/Berlin\"\nask = \"show all items\"\n";
+    for shop in &nodes.shops {
+        let path = Path::new(&shop.root).join("ordain.toml");
+        let settings = std::fs::read_to_string(&path).unwrap() + schedules;
+        std::fs::write(path, settings).unwrap();
+    }
+    let postgres = postgres::Server::shared();
+    let ask = |sql: &str| postgres.psql(nodes.url(), sql).trim().to_owned();
+    let seen = "SELECT count(*) FROM ordain.schedules WHERE name LIKE 'stock%'";
+    let servers = nodes.start_all();
+    assert!(eventually(|| ask(seen) == "2"), "{}", ask(seen));
+    drop(servers);
+    ask("UPDATE ordain.schedules SET at_s = 0");
+    // Both begin with it at once, and one of them dies over it.
+    let servers = nodes.start_all();
+    servers[0].running.signal(Signal::KILL);
+    let again = nodes.start(0, &[]);
+    let done = "SELECT count(*) FROM ordain.schedules WHERE name LIKE 'stock%' AND at_s > 0";
+    assert!(patiently(|| ask(done) == "2"), "{}", ask(done));
+    drop((servers, again));
+    let servers = nodes.start_all();
+    assert!(eventually(|| ask("SELECT count(*) FROM ordain.queue") == "0"));
+    drop(servers);
+    let of_clock =
+        ask("SELECT count(*) FROM ordain.claims WHERE claim LIKE 'schedule stock%' AND finished = 1");
+    assert_eq!((of_clock.as_str(), ask("SELECT count(*) FROM ordain.runs").as_str()), ("2", "2"));
 }
