@@ -199,7 +199,7 @@ impl Nats {
         let lane = async |lane| {
             let (name, config) =
                 (queue::consumer_name(workspace, lane), queue::consumer(store, workspace, lane));
-            let made = runs.get_or_create_consumer(&name, config).await;
+            let made = Box::pin(runs.get_or_create_consumer(&name, config)).await;
             made.map_err(refused("make the queue's consumer"))
         };
         let [interactive, background, parts] = Lane::ALL;
