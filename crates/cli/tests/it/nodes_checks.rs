@@ -37,7 +37,7 @@ fn write_checks(shop: &Shop) {
     std::fs::create_dir_all(root.join("checks")).unwrap();
     let gate = |id: &str| json!({ "check_id": id, "kind": "python", "target_table": "inventory", "params": { "code": GATE } });
     let range = |at: usize| {
-        let most = if at % 10 == 0 { 197 } else { 198 + at };
+        let most = if at.is_multiple_of(10) { 197 } else { 198 + at };
         json!({ "check_id": format!("m{at:04}"), "kind": "range", "target_table": "numbers", "severity": "high",
             "key_columns": ["n"], "params": { "column": "amount", "min": 0, "max": most } })
     };
@@ -94,7 +94,9 @@ fn a_run_of_many_checks_is_judged_by_all_nodes_and_goes_on_after_they_were_kille
     assert_eq!(parts_taken(&servers).iter().sum::<u64>(), parts);
     let addresses: Vec<&str> = servers.iter().map(|server| server.address.as_str()).collect();
     bought(&addresses, "opens the gates");
-    servers.iter().for_each(|server| server.running.signal(Signal::KILL));
+    for server in &servers {
+        server.running.signal(Signal::KILL);
+    }
     drop(servers);
 
     let servers = nodes.start_all();
