@@ -9,8 +9,10 @@ It also settles what a check's code found: failing rows stay in the cell but for
 
 import contextlib
 import csv
+import datetime
 import json
 import math
+import re
 import sys
 
 # The frame of failing rows is written as text up to this many rows, and in columns above it.
@@ -84,7 +86,7 @@ def repeated(rows, part_rows=PART_ROWS):
 
 def table_of(readings, name, table):
     facts = readings[name]
-    every = [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
+    every = tables_in(facts)
     outer = [one for one in facts["tables"] if "inner_list" not in one]
     # Tables that were joined have no name of their own.
     outer = [one for one in outer if one.get("parts")] or outer
@@ -93,6 +95,11 @@ def table_of(readings, name, table):
         return facts, found[0]
     known = ", ".join(repr(one["name"]) for one in every if one.get("name"))
     raise KeyError(f"{name} holds several tables; name one of them: {known}" if table is None else f"{name} has no table {table!r}; there are: {known}")
+
+
+def tables_in(facts):
+    """The tables of a file, and those that some of them were joined from."""
+    return [*facts["tables"], *(part for one in facts["tables"] for part in one.get("parts", ()))]
 
 
 @contextlib.contextmanager
@@ -111,14 +118,10 @@ def tell(notes, name, said):
 
 def from_file(path):
     if path not in _mapped:
-        import pandas
         import pyarrow
 
         table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
-        frame = table.to_pandas(split_blocks=True, use_threads=False)
-        for name in table.column_names:
-            if is_wide(table[name]):
-                frame[name] = pandas.Int64Dtype().__from_arrow__(table[name])
+        frame = as_pandas(table)
         metadata = table.schema.metadata or {}
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
         # The number that the first row has in its file.
@@ -129,6 +132,17 @@ def from_file(path):
         _mapped[path] = frame
     # The mapped frame stays referred to, so pandas copies a column before it writes to it.
     return _mapped[path].copy(deep=False)
+
+
+def as_pandas(table):
+    """An Arrow table as a frame that shares its memory."""
+    import pandas
+
+    frame = table.to_pandas(split_blocks=True, use_threads=False)
+    for name in table.column_names:
+        if is_wide(table[name]):
+            frame[name] = pandas.Int64Dtype().__from_arrow__(table[name])
+    return frame
 
 
 def is_wide(column):

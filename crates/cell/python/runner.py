@@ -471,6 +471,7 @@ def run(job, source, compiled, namespace):
         namespace["reading_notes"] = []
         namespace["frame"] = FRAMES.framer(mounted, tables, readings, namespace["files"], namespace["reading_notes"])
         namespace["frame"].judged, namespace["frame"].figures = FRAMES.counter(mounted, job["memory_bytes"])
+        namespace["sql"] = FRAMES.querier(mounted, tables, readings, namespace["frame"], job["memory_bytes"])
         if tables:
             namespace.update(TABLES.bind(call, tables))
     if job["helpers"]:

@@ -384,6 +384,15 @@ pub const KINDS: &[KindSpec] = &[
         ],
     },
     KindSpec {
+        name: "sql",
+        about: "a SELECT of your own finds the rows that break the rule",
+        params: &[needed(
+            "query",
+            Shape::Text,
+            "one SELECT in DuckDB's SQL over the tables of `target_table`; it runs in a cell",
+        )],
+    },
+    KindSpec {
         name: "python",
         about: "code of your own sets `result`",
         params: &[needed("code", Shape::Text, "the code; it is verified and runs in a cell")],

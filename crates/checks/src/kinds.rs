@@ -38,8 +38,11 @@ pub use transform::{Output, TRANSFORM, no_rows, output, with_output, with_table}
 /// The kind whose code a planner writes.
 pub const HINT: &str = "hint";
 
+/// The kind whose rows a statement of the owner's finds.
+pub const SQL: &str = "sql";
+
 /// Every built-in kind.
-pub const KIND_NAMES: [&str; 25] = [
+pub const KIND_NAMES: [&str; 26] = [
     "not_null",
     "unique",
     "foreign_key",
@@ -63,6 +66,7 @@ pub const KIND_NAMES: [&str; 25] = [
     "reconcile_totals",
     "reconcile_rows",
     "condition",
+    "sql",
     "python",
     "transform",
 ];
@@ -135,6 +139,7 @@ pub struct CheckPlan {
 pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileError> {
     let mut params = Params::new(check);
     let compiled = match check.kind.as_str() {
+        SQL => sql(check, &mut params, schema),
         "python" => python(check, &mut params),
         TRANSFORM => transform::compile(check, &mut params),
         "reconcile_totals" => figures::reconcile_totals(&mut params, schema),
@@ -184,6 +189,34 @@ fn on_one_table(
     let mut compiled = code.finish();
     compiled.plan.cases = cases::of(check, table);
     Ok(compiled)
+}
+
+/// A SELECT of the owner's that finds the rows which break the rule.
+fn sql(check: &Check, params: &mut Params<'_>, schema: &Schema) -> Result<CompiledKind, CompileError> {
+    let query = params.text("query")?;
+    if check.filter.is_some() {
+        return Err(CompileError::param("`sql` takes no `filter`", "write the condition into the `query`"));
+    }
+    let table = &params::table(schema, check.target_table.first().map_or("", String::as_str))?.name;
+    let count = format!("SELECT count(*) AS n FROM \"{}\"", table.replace('"', "\"\""));
+    let code = format!(
+        "wrong = sql({})\n\
+         # A statement may find more rows than its table has, if it joins.\n\
+         rows = max(int(sql({})[\"n\"][0]), len(wrong))\n\
+         result = {{\n    \"status\": \"FAIL\" if len(wrong) else \"PASS\",\n    \
+         \"summary\": f\"{{len(wrong)}} rows are found\",\n    \
+         \"evaluated\": rows,\n    \"failed_rows\": wrong,\n}}\n",
+        literal::text(&query),
+        literal::text(&count)
+    );
+    let plan = CheckPlan {
+        intent: format!("no row is found by {}", query.split_whitespace().collect::<Vec<_>>().join(" ")),
+        tables: check.target_table.clone(),
+        steps: vec!["run the statement that the check gives, in the cell".to_owned()],
+        output: "the rows that it finds".to_owned(),
+        ..CheckPlan::default()
+    };
+    Ok(CompiledKind { code, plan, by_sql: None })
 }
 
 /// Code of the owner's own, as it is.

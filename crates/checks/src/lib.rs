@@ -11,6 +11,7 @@ pub mod catalogue;
 pub mod change;
 mod check;
 pub mod contracts;
+mod error;
 pub mod exit;
 pub mod export;
 pub mod file;
@@ -27,6 +28,7 @@ pub mod suggest;
 pub mod yaml;
 
 pub use check::{Check, Samples, Severity, Threshold};
+pub use error::ChecksError;
 pub use grade::{Counts, grade};
 pub use result::{CheckResult, CheckStatus, CodeFrom, FailedRow, Location, RunReport, SkipReason};
 pub use schedule::{Schedule, ScheduleError};

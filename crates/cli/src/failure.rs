@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use ordain_cell::CellError;
 use ordain_cell::profile::ProfileError;
+use ordain_checks::ChecksError;
 use ordain_checks::SelectionError;
 use ordain_engine::EngineError;
-use ordain_engine::checks::ChecksError;
 use ordain_planner::PlannerError;
 use ordain_server::cluster::ClusterError;
 use ordain_server::grpc::ConnectError;
@@ -217,8 +217,6 @@ impl From<ChecksError> for Failure {
     fn from(error: ChecksError) -> Self {
         let code = match error {
             ChecksError::Files(problems) => return Self::in_check_files(&problems),
-            ChecksError::Cell(error) => return error.into(),
-            ChecksError::Store(error) => return error.into(),
             ChecksError::NoFiles | ChecksError::Table { .. } | ChecksError::Edit { .. } => USAGE,
             _ => UNAVAILABLE,
         };

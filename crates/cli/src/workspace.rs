@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ordain_engine::open_store;
+use ordain_files::open_store;
 use ordain_store::{EntryNote, Store};
 use ordain_workspace::{Workspace, WorkspaceError};
 

@@ -11,10 +11,10 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Executor, HostError, Job};
 use ordain_store::{StoreError, Transaction};
 use ordain_types::{Action, Approval, Catalog, Cause, Schema};
+use ordain_verify::claims::Evidence;
 use ordain_verify::{Contract, Policy, VerifiedCode, verify};
 use serde_json::{Map, Value};
 
-use crate::claims::Evidence;
 use crate::engine::EngineSettings;
 use crate::grant::Grant;
 use crate::host::TransactionHost;

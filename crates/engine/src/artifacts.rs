@@ -3,13 +3,47 @@
 use std::path::PathBuf;
 
 use ordain_cell::Execution;
+use ordain_files::ending;
 use ordain_types::{Artifact, RunId};
 use sha2::{Digest as _, Sha256};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 
+/// Endings of workbooks, in which a cell can hold a formula.
+const WORKBOOKS: [&str; 3] = ["xlsx", "xlsm", "ods"];
+/// The note for a workbook with formulas.
+const FORMULA: &str = "formula";
+
 impl Engine {
+    /// Marks the workbooks among a run's artifacts that hold formulas. They are looked into in a cell of their own: a
+    /// workbook that hostile code wrote is hostile.
+    pub(crate) async fn mark_formulas(
+        &self,
+        run: &RunId,
+        artifacts: &mut [Artifact],
+    ) -> Result<(), EngineError> {
+        let is_workbook = |name: &str| WORKBOOKS.contains(&ending(name).as_str());
+        let paths: Vec<PathBuf> = artifacts
+            .iter()
+            .filter(|artifact| is_workbook(&artifact.name))
+            .filter_map(|artifact| self.artifact(run, &artifact.name))
+            .collect();
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let prepared = self.prepare_files(&paths, &[], &self.settings.limits).await?;
+        for brief in prepared.briefs.iter().filter(|brief| brief.facts.get("formulas").is_some()) {
+            let artifact = artifacts.iter_mut().find(|artifact| artifact.name == brief.name);
+            if let Some(artifact) =
+                artifact.filter(|artifact| !artifact.warnings.iter().any(|warning| warning == FORMULA))
+            {
+                artifact.warnings.push(FORMULA.to_owned());
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps what an execution left. A run that is tried again has the files of its last try.
     pub(crate) async fn keep_artifacts(&self, run: &RunId, execution: &Execution) -> Result<(), EngineError> {
         let Some(folder) = self.folder(run) else { return Ok(()) };

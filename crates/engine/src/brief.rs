@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use ordain_planner::reader::{self, Explained, Missed};
 use ordain_planner::{
-    Brief, ColumnBrief, Example, Forms, InvariantBrief, OutlineForm, TableBrief, Task, Turn, json_shape,
+    Brief, ColumnBrief, Example, Forms, InvariantBrief, OutlineForm, Planner, PlannerError, PolicyFinding,
+    TableBrief, Task, Turn, json_shape, policy_findings,
 };
 use ordain_store::{
     BeginOptions, CachedPlan, Call, Intent, Reply, RunFilter, StoreError, TableInfo, Transaction,
@@ -155,6 +156,21 @@ impl Engine {
         let prepared = self.prepare_files(&task.files, &task.mounted, &self.settings.limits).await?;
         let brief = self.code_brief(task, &prepared.briefs, &self.code_policy(task)).await?;
         Ok(reader::explain(&brief))
+    }
+
+    /// What the owner should know about the policy, from its first line to its last.
+    pub async fn policy_findings(&self) -> Result<Vec<PolicyFinding>, EngineError> {
+        let (brief, _) = self.brief("", Vec::new()).await?;
+        Ok(policy_findings(&brief, &self.settings.tools.known()))
+    }
+
+    /// What a model says of the policy. Opinions, not facts.
+    pub async fn policy_opinions(
+        &self,
+        planner: &Planner,
+    ) -> Result<Result<Vec<PolicyFinding>, PlannerError>, EngineError> {
+        let (brief, _) = self.brief("", Vec::new()).await?;
+        Ok(planner.read_policy(&brief).await)
     }
 
     /// The words for which the last requests were declined and that are still not understood, the most frequent first.

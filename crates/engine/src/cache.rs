@@ -178,19 +178,26 @@ impl Engine {
 }
 
 /// Code that was accepted, and what it was written for.
-pub(crate) struct Written<'a> {
-    pub(crate) kind: RunKind,
-    pub(crate) exact: &'a str,
-    pub(crate) request: &'a str,
-    pub(crate) code: &'a str,
+#[derive(Debug)]
+pub struct Written<'a> {
+    /// The kind of work.
+    pub kind: RunKind,
+    /// What the plan is found by.
+    pub exact: &'a str,
+    /// What was asked.
+    pub request: &'a str,
+    /// The code.
+    pub code: &'a str,
     /// Who wrote it.
-    pub(crate) source: PlanAuthor,
-    pub(crate) run_id: &'a RunId,
-    pub(crate) components: Components,
+    pub source: PlanAuthor,
+    /// The run that it was written for.
+    pub run_id: &'a RunId,
+    /// What it depends on.
+    pub components: Components,
 }
 
 /// A plan as it is kept.
-pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
+pub fn cached_plan(written: Written<'_>) -> CachedPlan {
     let Written { kind, exact, request, code, source, run_id, mut components } = written;
     if source == PlanAuthor::Rules {
         components.insert(RULES.to_owned(), ordain_planner::RULES_VERSION.to_string());
@@ -215,11 +222,7 @@ pub(crate) fn cached_plan(written: Written<'_>) -> CachedPlan {
 }
 
 /// Why a kept plan is not used again; `None` if it is.
-pub(crate) fn why_stale(
-    plan: &CachedPlan,
-    inputs: FingerprintInputs<'_>,
-    planner: &Planner,
-) -> Option<String> {
+pub fn why_stale(plan: &CachedPlan, inputs: FingerprintInputs<'_>, planner: &Planner) -> Option<String> {
     // With a model configured, its plans are wanted and not the reader's. A plan that answered a request stays good under
     // another model; the code of a check is compiled again, so that a better model improves it.
     let name = planner.name();

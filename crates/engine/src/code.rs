@@ -5,25 +5,23 @@
 
 mod answer;
 pub(crate) mod key;
-pub(crate) mod modules;
 mod session;
 
 use std::path::PathBuf;
 
 use ordain_cell::{Discard, InputFile};
+use ordain_files::Prepared;
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, RunId, SourceFile};
-use ordain_verify::{Contract, Policy};
+use ordain_types::{BoxFuture, Limits, RunId, SourceFile};
+use ordain_verify::{Contract, Policy, module_name};
 use serde::{Deserialize, Serialize};
 
 pub use answer::{AnswerType, CodeAnswer};
-pub use modules::ModuleProblem;
 pub(crate) use session::cell_name;
 
 use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::files::Prepared;
 use crate::fingerprint::hash;
 use crate::work::Work;
 
@@ -136,6 +134,18 @@ impl Engine {
         })
     }
 
+    /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in
+    /// every cell of the executor already.
+    pub async fn prepare_files(
+        &self,
+        paths: &[PathBuf],
+        mounted: &[String],
+        limits: &Limits,
+    ) -> Result<Prepared, EngineError> {
+        let executor = self.executor.as_ref();
+        Ok(ordain_files::prepare(executor, &self.settings.catalog, paths, mounted, limits).await?)
+    }
+
     /// Hashes what goes in, and looks into it where a planner is to know it.
     pub(crate) async fn prepare(
         &self,
@@ -145,7 +155,7 @@ impl Engine {
         let task = match work {
             Work::Ask(_) | Work::Check(_) => return Ok(Prepared::default()),
             Work::Exec(exec) => {
-                let hashes = crate::files::hashes(&exec.files).await;
+                let hashes = ordain_files::hashes(&exec.files).await;
                 return Ok(Prepared { files: exec.files.clone(), hashes, ..Prepared::default() });
             }
             Work::Code(task) => task,
@@ -154,8 +164,8 @@ impl Engine {
             progress.stage("looking into the files");
         }
         let limits = &self.settings.limits;
-        let admitted = crate::files::admit(&task.files, &task.mounted, limits);
-        let hashing = crate::files::hashes(&admitted.files);
+        let admitted = ordain_files::admit(&task.files, &task.mounted, limits);
+        let hashing = ordain_files::hashes(&admitted.files);
         if task.is_typed() {
             // A person who writes Python looks into the files themselves.
             let hashes = hashing.await;
@@ -191,7 +201,7 @@ impl Engine {
         policy.statuses.extend(self.settings.statuses.keys().cloned());
         policy.helpers = self.settings.helpers.known().to_vec();
         policy.read_only = true;
-        policy.packages.extend(task.modules.iter().map(|module| modules::name(&module.name)));
+        policy.packages.extend(task.modules.iter().map(|module| module_name(&module.name)));
         policy
     }
 }

@@ -8,16 +8,13 @@ use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 use ordain_tools::Toolbox;
 use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema};
-use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use ordain_verify::{Contract, FULL_IMPORTS, Helpers, Policy, Verdicts};
 use ordain_workspace::Workspace;
 
 use crate::brief::Look;
-use crate::checks::TakenIn;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
-use crate::helpers::Helpers;
 use crate::nodes::OtherNodes;
-use crate::verdicts::Verdicts;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -95,7 +92,7 @@ impl EngineSettings {
             limits: workspace.limits.clone(),
             statuses: workspace.statuses.clone(),
             helpers: workspace.helpers.clone().into(),
-            policy: workspace.policy.clone() + &crate::tools::told(&workspace.tools.known()),
+            policy: workspace.policy.clone() + &ordain_tools::told(&workspace.tools.known()),
             invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: workspace.packages(),
             rounds: workspace.rounds,
@@ -138,7 +135,8 @@ impl EngineSettings {
         policy
     }
 
-    pub(crate) fn policy_of_checks(&self) -> Policy {
+    /// The rules by which the code of checks is judged.
+    pub fn policy_of_checks(&self) -> Policy {
         let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
         policy.helpers = self.helpers.known().to_vec();
         policy
@@ -152,7 +150,7 @@ impl EngineSettings {
     }
 
     /// What plans are compiled against.
-    pub(crate) fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
+    pub fn fingerprint_inputs<'a>(&'a self, schema: &'a Schema) -> FingerprintInputs<'a> {
         FingerprintInputs { schema, policy: &self.policy, helpers: &self.helpers, rule: None, units: None }
     }
 }
@@ -174,8 +172,6 @@ pub struct Engine {
     pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.
     pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
-    /// The results of checks on other nodes that this one has taken in.
-    pub(crate) taken_in: TakenIn,
 }
 
 impl Engine {
@@ -191,7 +187,6 @@ impl Engine {
             looked: Arc::default(),
             exec_sessions: Arc::default(),
             open_sessions: Arc::default(),
-            taken_in: TakenIn::default(),
         }
     }
 
@@ -225,6 +220,11 @@ impl Engine {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// What runs its code.
+    pub fn executor(&self) -> &Arc<dyn Executor> {
+        &self.executor
     }
 }
 

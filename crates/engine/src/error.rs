@@ -1,9 +1,8 @@
 //! Why a request could not be carried out at all.
 
 use ordain_cell::CellError;
+use ordain_checks::ChecksError;
 use ordain_store::StoreError;
-
-use crate::checks::ChecksError;
 
 /// Why there is no record of a run. Nothing was changed in any of these cases, unless the store itself says that it
 /// does not know.
@@ -15,9 +14,6 @@ pub enum EngineError {
     /// No cell could be had.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// The program that looks into files was refused: the build is broken.
-    #[error("the program that looks into files was refused by the verifier")]
-    Inspection,
     /// Other runs kept changing the same rows.
     #[error("the run met changes of other runs {tries} times and was given up")]
     Contended {
@@ -44,7 +40,7 @@ pub enum EngineError {
     },
     /// Checks could not be run.
     #[error(transparent)]
-    Checks(ChecksError),
+    Checks(#[from] ChecksError),
     /// The files that a run left could not be kept.
     #[error("failed to keep the artifacts of the run")]
     Artifacts(#[source] std::io::Error),
@@ -72,7 +68,6 @@ impl EngineError {
         match self {
             Self::Store(error) => error.hint(),
             Self::Cell(error) => error.hint(),
-            Self::Inspection => Some("install a build whose tests pass".to_owned()),
             Self::Contended { .. } => Some("try again when fewer requests change the same rows".to_owned()),
             Self::Running { .. } => Some("wait for it, then look at it with `ordain runs show`".to_owned()),
             Self::KeyReused { .. } => Some("take a new key for a new request".to_owned()),
@@ -85,16 +80,6 @@ impl EngineError {
             Self::RequestTooLong { .. } => {
                 Some("say it in fewer words, or give the data as a table".to_owned())
             }
-        }
-    }
-}
-
-impl From<ChecksError> for EngineError {
-    fn from(error: ChecksError) -> Self {
-        match error {
-            ChecksError::Cell(error) => Self::Cell(error),
-            ChecksError::Store(error) => Self::Store(error),
-            error => Self::Checks(error),
         }
     }
 }

@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use ordain_types::{Column, Schema, Table};
-use ordain_verify::{Effects, VERIFIER_VERSION};
+use ordain_verify::{Effects, Helpers, VERIFIER_VERSION};
 use sha2::{Digest as _, Sha256};
-
-use crate::helpers::Helpers;
 
 /// The version of what plans see (names, tables, statuses), and of the components below.
 pub const PLAN_API_VERSION: u32 = 2;
@@ -16,24 +14,27 @@ pub const PLAN_API_VERSION: u32 = 2;
 pub(crate) const RULES: &str = "reader";
 
 /// A part of what a plan depends on, and its hash or type.
-pub(crate) type Components = BTreeMap<String, String>;
+pub type Components = BTreeMap<String, String>;
 
 /// What the fingerprint of a plan is made from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FingerprintInputs<'a> {
-    pub(crate) schema: &'a Schema,
-    pub(crate) policy: &'a str,
-    pub(crate) helpers: &'a Helpers,
+pub struct FingerprintInputs<'a> {
+    /// The tables.
+    pub schema: &'a Schema,
+    /// The policy, as the planner reads it.
+    pub policy: &'a str,
+    /// The functions of `helpers.py`.
+    pub helpers: &'a Helpers,
     /// The parts of a check's record that its code follows from.
-    pub(crate) rule: Option<&'a Components>,
-    /// What the numbers of columns count, by [`column_key`]: a currency, a unit, percent.
-    pub(crate) units: Option<&'a Components>,
+    pub rule: Option<&'a Components>,
+    /// What the numbers of columns count, by [`column_component`]: a currency, a unit, percent.
+    pub units: Option<&'a Components>,
 }
 
 impl FingerprintInputs<'_> {
     /// All that code with these effects depends on. Of code of our own making only the columns count that it names:
     /// it hands rows on as a whole and looks at no more of them.
-    pub(crate) fn components(&self, effects: &Effects, is_ours: bool) -> Components {
+    pub fn components(&self, effects: &Effects, is_ours: bool) -> Components {
         let mut components = self.rule.cloned().unwrap_or_default();
         components.insert("policy".to_owned(), hash(self.policy));
         components.insert("verifier".to_owned(), VERIFIER_VERSION.to_string());
@@ -48,7 +49,7 @@ impl FingerprintInputs<'_> {
     }
 
     /// What of a plan's components is no longer so, in words; `None` if the plan still holds.
-    pub(crate) fn stale(&self, kept: &Components) -> Option<String> {
+    pub fn stale(&self, kept: &Components) -> Option<String> {
         let is_rule = |name: &str| self.rule.is_some_and(|rule| rule.contains_key(name));
         let (rule, others): (Vec<_>, Vec<_>) = kept.iter().partition(|(name, _)| is_rule(name));
         rule.into_iter().chain(others).find_map(|(name, was)| {
@@ -72,13 +73,13 @@ impl FingerprintInputs<'_> {
     }
 
     /// What changed about the tables that does not matter to the plan.
-    pub(crate) fn notes(&self, kept: &Components) -> Vec<String> {
+    pub fn notes(&self, kept: &Components) -> Vec<String> {
         let mut notes = Vec::new();
         for (table, before) in
             kept.iter().filter_map(|(name, was)| Some((name.strip_prefix(COLUMNS_OF)?, was)))
         {
             let (before, now) = (listed(before), self.schema.table(table).map(kinds_of).unwrap_or_default());
-            let is_used = |column: &str| kept.contains_key(&column_key(column, table));
+            let is_used = |column: &str| kept.contains_key(&column_component(column, table));
             for (column, was) in before.iter().filter(|(column, _)| !is_used(column)) {
                 match now.get(column) {
                     None => {
@@ -127,7 +128,7 @@ impl FingerprintInputs<'_> {
         components.insert(format!("{COLUMNS_OF}{name}"), all);
         let is_used = |column: &&Column| columns.is_none_or(|used| used.contains(&column.name));
         for column in table.columns.iter().filter(is_used) {
-            let key = column_key(&column.name, name);
+            let key = column_component(&column.name, name);
             let kind = self.kind(column, &key);
             components.insert(key, kind);
         }
@@ -176,11 +177,16 @@ impl FingerprintInputs<'_> {
 /// The component with all columns of a table, for the notes. What counts are the columns that the code uses.
 const COLUMNS_OF: &str = "columns of ";
 /// The component with the columns that hold a value which a rule in words names.
-pub(crate) const COLUMNS_WITH: &str = "columns with ";
+const COLUMNS_WITH: &str = "columns with ";
 
 /// The component of a column.
-pub(crate) fn column_key(column: &str, table: &str) -> String {
+pub fn column_component(column: &str, table: &str) -> String {
     format!("column {column} of {table}")
+}
+
+/// The component with the columns that hold a value.
+pub fn columns_with(value: &str) -> String {
+    format!("{COLUMNS_WITH}{value}")
 }
 
 /// Column and table of a component's name.
@@ -230,7 +236,7 @@ fn rules_of(table: &Table) -> String {
 }
 
 /// The first half of a text's SHA-256, in hexadecimal.
-pub(crate) fn hash(text: &str) -> String {
+pub fn hash(text: &str) -> String {
     ordain_types::hex(&Sha256::digest(text.as_bytes())[..16])
 }
 

@@ -1,13 +1,16 @@
 //! The host of a plan's code: the run's open transaction.
 
 use futures_util::future::{Either, select};
-use ordain_cell::{CellError, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output};
-use ordain_store::{Call, Reply, StoreError, Transaction};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output,
+};
+use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, Transaction};
 use ordain_types::Cause;
+use ordain_verify::claims::Evidence;
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions, Stop};
-use crate::claims::Evidence;
+use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::grant::Grant;
 use crate::tools::Tools;
@@ -31,6 +34,20 @@ pub(crate) async fn run_with_tables(
     };
     let acted = host.take_acted();
     Ok((host.settle::<EngineError>(execution)?, acted))
+}
+
+impl Engine {
+    /// Runs a job that may read the store's tables through calls, in a transaction that is rolled back.
+    pub async fn run_reading(&self, executor: &dyn Executor, mut job: Job) -> Result<Execution, EngineError> {
+        job.tables = self.store.schema().tables.into_iter().map(|table| table.name).collect();
+        let begin = BeginOptions { run_id: self.store.new_run_id()?, intent: Intent::Read };
+        let mut transaction = self.store.begin(begin).await?;
+        let mut evidence = Evidence::default();
+        let host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
+        let ran = run_with_tables(executor, job, host, &mut Discard).await;
+        transaction.roll_back().await?;
+        ran.map(|(execution, _)| execution)
+    }
 }
 
 /// Answers a plan's calls from one transaction.

@@ -4,8 +4,8 @@
 use ordain_planner::Exchange;
 use ordain_store::{Intent, Pending, StoreError, Transaction};
 use ordain_types::{Diff, HeldBy, RunRecord, Trouble};
+use ordain_verify::claims::{self, Evidence};
 
-use crate::claims::{self, Evidence};
 use crate::error::EngineError;
 use crate::outcome::{broken_rules, violated};
 use crate::rounds::{Accepted, Kept, Tried, Try};

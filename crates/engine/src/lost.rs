@@ -37,8 +37,7 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         EngineError::Cell(_) => Some(("no_cell", said("no cell could be had, so no code ran"))),
         EngineError::Store(error) => Some((error.code(), said("the store failed; nothing was changed"))),
         EngineError::Contended { .. } => Some(("contended", error.to_string())),
-        EngineError::Inspection
-        | EngineError::Running { .. }
+        EngineError::Running { .. }
         | EngineError::KeyReused { .. }
         | EngineError::Decision { .. }
         | EngineError::RequestTooLong { .. }

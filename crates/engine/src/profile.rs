@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use ordain_cell::profile::Profile;
+use ordain_files::profile_for_files;
 use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, Effects, FULL_IMPORTS};
-
-use crate::files::profile_for_files;
 
 /// What code needs of its cell.
 #[derive(Debug, Clone)]
@@ -39,6 +38,11 @@ impl Needs<'_> {
         let tops = self.effects.imports.iter().chain(self.modules).map(|import| top(import));
         tops.into_iter().any(|top| !packages.contains(&top) && FULL_IMPORTS.contains(&top))
     }
+}
+
+/// The smallest profile that has what code uses that has neither modules nor files of its own.
+pub fn profile_for(effects: &Effects) -> Profile {
+    Needs { effects, modules: &BTreeSet::new(), files: Vec::new(), fixed: None }.profile()
 }
 
 fn top(import: &str) -> &str {

@@ -3,21 +3,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ordain_cell::{Execution, Output};
+use ordain_cell::{Discard, Execution, Output};
+use ordain_files::Prepared;
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
-use ordain_store::Claim;
-use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, Strategy};
+use ordain_store::{BeginOptions, Claim, Intent};
+use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState, Strategy};
 
 use crate::cache::CacheKey;
-use crate::checks::CheckRun;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::files::Prepared;
 use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps;
-use crate::story::{End, Head, Story, millis};
+use crate::story::{Attempt, End, Head, Story, millis};
 use crate::trial::RunTrial;
-use crate::work::{Order, Work};
+use crate::work::{Order, Programs, Work};
 
 /// The longest request.
 const REQUEST_BYTES_MAX: usize = 1 << 20;
@@ -29,8 +28,6 @@ pub(crate) struct Finished {
     pub(crate) prepared: Prepared,
     /// What running the code came to last; nothing if none ran now.
     pub(crate) execution: Option<Arc<Execution>>,
-    /// What a run of checks found; nothing if none ran now.
-    pub(crate) checked: Option<CheckRun>,
 }
 
 impl Engine {
@@ -54,7 +51,7 @@ impl Engine {
             && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
         {
             let prepared = Prepared::default();
-            return Ok(Finished { record, prepared, execution: None, checked: None });
+            return Ok(Finished { record, prepared, execution: None });
         }
         // The run is a large future; callers should not have to carry it on their stacks.
         let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
@@ -114,11 +111,58 @@ impl Engine {
         let policy = self.policy_for(work).await?;
         let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
         let record = match work {
-            Work::Check(task) => self.run_checks(task, &mut trial, story, progress).await?,
+            Work::Check(programs) => {
+                self.run_programs(programs.as_ref(), &mut trial, story, progress).await?
+            }
             _ => Box::pin(self.plan_and_run(&mut trial, story, progress)).await?,
         };
-        let RunTrial { prepared, execution, checked, .. } = trial;
-        Ok(Finished { record, prepared, execution, checked })
+        let RunTrial { prepared, execution, .. } = trial;
+        Ok(Finished { record, prepared, execution })
+    }
+
+    /// Runs the programs that the work brings, and records them as one run, with what they write to tables.
+    async fn run_programs(
+        &self,
+        programs: &dyn Programs,
+        trial: &mut RunTrial<'_>,
+        mut story: Story,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        let ran = programs.run(&trial.head, progress).await?;
+        story.went_through(ran.steps, ran.source);
+        trial.detail = ran.detail;
+        let (status, answer, calls) = (ran.status, ran.answer, ran.messages);
+        let attempt = Box::new(Attempt { status, answer, calls, ..Attempt::default() });
+        let end = match ran.stopped {
+            Some(error) => End::Stopped { error, state: RunState::RolledBack, attempt: Some(attempt) },
+            None => End::Ended { state: RunState::Answered, attempt },
+        };
+        if ran.is_trial {
+            return Ok(story.record(&trial.head, end));
+        }
+        if ran.writes.is_empty() {
+            return trial.write_down(&story, end, &Exchange::default()).await;
+        }
+        let (record, note) = (story.record(&trial.head, end), trial.note(&Exchange::default()));
+        let begin = BeginOptions { run_id: record.run_id.clone(), intent: Intent::Write };
+        let mut transaction = self.store.begin(begin).await?;
+        for call in &record.calls {
+            transaction.note_call(call.clone());
+        }
+        for write in ran.writes {
+            transaction.carry_out(write).await?;
+        }
+        Ok(transaction.commit(record, note).await?)
+    }
+
+    /// Runs work that brings its own programs, as one run. Nothing was run now, and the record is that of an earlier run,
+    /// where the idempotency key was used.
+    pub async fn carry_out_programs(
+        &self,
+        programs: Arc<dyn Programs>,
+        progress: &mut dyn Progress,
+    ) -> Result<RunRecord, EngineError> {
+        Ok(self.carry_out(Work::Check(programs), progress, &mut Discard).await?.record)
     }
 
     async fn plan_and_run(

@@ -9,7 +9,7 @@ use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Re
 use ordain_types::{
     Diff, ErrorClass, Event, HeldBy, Outline, Round, RunState, Schema, SourceFile, Timing, Trouble,
 };
-use ordain_verify::{Effects, Finding, Policy, Severity, Verdict, VerifiedCode, apply_edits, verify};
+use ordain_verify::{Effects, Policy, Verdict, VerifiedCode, apply_edits, refusal, verify};
 use serde_json::Value;
 
 use crate::error::EngineError;
@@ -17,10 +17,6 @@ use crate::story::{Attempt, End, Story, millis};
 
 /// How often mechanical fixes are made to one draft; a fix may bring another one to light.
 const FIXES_MAX: usize = 3;
-/// Findings that a repair message tells.
-const FINDINGS_TOLD: usize = 12;
-/// Characters of a line that a finding quotes.
-const LINE_CHARS_MAX: usize = 100;
 /// The longest answer that is taken from a planner's own words.
 const WORDS_BYTES_MAX: usize = 2_000;
 
@@ -446,7 +442,7 @@ pub(crate) fn judge<T: Trial>(mut draft: Draft, trial: &T, timing: &mut Timing) 
 
 /// The code, if the verifier accepted it and it does what its author declares.
 pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
-    let Some(code) = verdict.verified().cloned() else { return Err(refused(&verdict.findings, &draft.code)) };
+    let Some(code) = verdict.verified().cloned() else { return Err(refusal(&verdict.findings, &draft.code)) };
     let action = draft.declared.as_ref().and_then(|plan| plan["action"].as_str());
     if action == Some("read") && verdict.effects.may_write {
         let tables: Vec<&str> = verdict.effects.writes.keys().map(String::as_str).collect();
@@ -457,33 +453,6 @@ pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Tro
     let params = draft.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
     let (effects, hold) = (verdict.effects.clone(), draft.hold.clone());
     Ok(Accepted { code, effects, params, hold, is_readers: draft.reading.is_some() })
-}
-
-/// What the verifier's findings mean for the planner: all of them, each with its line where there are several.
-pub(crate) fn refused(findings: &[Finding], code: &str) -> Trouble {
-    let errors: Vec<&Finding> =
-        findings.iter().filter(|finding| finding.severity == Severity::Error).collect();
-    let mut told: Vec<String> =
-        errors.iter().take(FINDINGS_TOLD).map(|finding| described(finding, code, errors.len() > 1)).collect();
-    if errors.len() > FINDINGS_TOLD {
-        told.push(format!("and {} more of this kind", errors.len() - FINDINGS_TOLD));
-    }
-    Trouble {
-        class: ErrorClass::Verify,
-        code: errors.first().map_or_else(|| "rejected".to_owned(), |finding| finding.code.to_string()),
-        message: if told.is_empty() { "the plan was refused".to_owned() } else { told.join("; ") },
-        line: errors.first().map(|finding| finding.line as u64),
-        hint: errors.first().and_then(|finding| finding.hint.clone()),
-    }
-}
-
-/// A finding in words; one of several quotes its line and brings its own hint.
-fn described(finding: &Finding, code: &str, is_one_of_several: bool) -> String {
-    let Finding { line, message, hint, .. } = finding;
-    let quoted = code.lines().nth(line.saturating_sub(1)).map(str::trim).filter(|_| is_one_of_several);
-    let quoted = quoted.map(|text| format!(" `{}`", text.chars().take(LINE_CHARS_MAX).collect::<String>()));
-    let hint = hint.as_ref().filter(|_| is_one_of_several).map(|hint| format!(" ({hint})"));
-    format!("line {line}{}: {message}{}", quoted.unwrap_or_default(), hint.unwrap_or_default())
 }
 
 /// The end of a run in which the planner gave words and no code.

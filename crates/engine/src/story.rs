@@ -16,13 +16,19 @@ const GOAL_CHARS_MAX: usize = 500;
 
 /// What is known of a run before anything happens.
 #[derive(Debug, Clone)]
-pub(crate) struct Head {
-    pub(crate) run_id: RunId,
-    pub(crate) kind: RunKind,
-    pub(crate) request: String,
-    pub(crate) strategy: Strategy,
-    pub(crate) started_at: String,
-    pub(crate) started: Instant,
+pub struct Head {
+    /// The run's id.
+    pub run_id: RunId,
+    /// The kind of work.
+    pub kind: RunKind,
+    /// What is asked.
+    pub request: String,
+    /// How it is carried out.
+    pub strategy: Strategy,
+    /// When it began, as the store writes times.
+    pub started_at: String,
+    /// The same by the clock of this process.
+    pub started: Instant,
 }
 
 /// What happened so far.
@@ -276,6 +282,6 @@ impl Attempt {
 }
 
 /// Milliseconds since then, to the microsecond.
-pub(crate) fn millis(since: Instant) -> f64 {
+pub fn millis(since: Instant) -> f64 {
     (since.elapsed().as_secs_f64() * 1e6).round() / 1e3
 }

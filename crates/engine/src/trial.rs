@@ -6,24 +6,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
+use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
     Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Outline, Rebase, Round, RunError,
     RunRecord, RunState, Schema, SourceFile, Trouble,
 };
-use ordain_verify::{Policy, Verdict, verify};
+use ordain_verify::claims::{self, Evidence, Told};
+use ordain_verify::{Policy, Verdict, load_modules, module_name, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::{Ask, Mode};
-use crate::checks::CheckRun;
-use crate::claims::{self, Evidence, Told};
-use crate::code::modules;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
-use crate::files::Prepared;
 use crate::grant::Grant;
 use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
@@ -33,13 +31,13 @@ use crate::road::is_planners;
 use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried, Try};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
-use crate::tools::{self, Asked, Tools};
+use crate::tools::{Asked, Tools};
 use crate::work::Work;
 
 /// How often a run is tried when other runs change the same rows at the same time.
 pub(crate) const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
-pub(crate) const EXECUTORS_MAX: u32 = 4;
+pub const EXECUTORS_MAX: u32 = 4;
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -59,8 +57,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) params: Map<String, Value>,
     /// What running the code came to last.
     pub(crate) execution: Option<Arc<Execution>>,
-    /// What a run of checks found.
-    pub(crate) checked: Option<CheckRun>,
+    /// What the ledger keeps of work that brings its own programs.
+    pub(crate) detail: Value,
     pub(crate) head: Head,
     /// Where what the code prints goes. Only the one who runs the code takes hold of it.
     output: Mutex<&'a mut dyn Output>,
@@ -105,10 +103,10 @@ impl Trial for RunTrial<'_> {
             let hint = "put everything into one program";
             return Err(Trouble::new(ErrorClass::Verify, "modules", message, hint));
         }
-        let loaded = modules::load(&all, &self.policy)?;
+        let loaded = load_modules(&all, &self.policy)?;
         (self.loader, self.module_imports) = (loaded.loader, loaded.imports);
         // A name that another draft brought may stay: importing a missing one is an error in Python.
-        self.policy.packages.extend(modules.iter().map(|module| modules::name(&module.name)));
+        self.policy.packages.extend(modules.iter().map(|module| module_name(&module.name)));
         Ok(())
     }
 
@@ -211,7 +209,7 @@ impl<'a> RunTrial<'a> {
             plan_id: None,
             params,
             execution: None,
-            checked: None,
+            detail: Value::Null,
             head,
             output: Mutex::new(output),
             loader: String::new(),
@@ -365,7 +363,7 @@ impl<'a> RunTrial<'a> {
     ) -> Option<HeldBy> {
         let action = approvals.iter().find(|(_, mode)| mode.holds(rows));
         let held = action.map(|(action, mode)| HeldBy::Action { action: action.clone(), mode: *mode });
-        held.or_else(|| tools::not_allowed(&self.engine.settings.tools, calls))
+        held.or_else(|| ordain_tools::not_allowed(&self.engine.settings.tools, calls))
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
@@ -444,7 +442,7 @@ impl<'a> RunTrial<'a> {
         let helpers = match self.work {
             Work::Ask(_) => {
                 actions::stubbed(settings.helpers.source(), &settings.catalog)
-                    + &tools::stubs(&self.policy.tools)
+                    + &ordain_tools::stubs(&self.policy.tools)
             }
             _ => settings.helpers.source().to_owned(),
         };
@@ -640,7 +638,7 @@ impl<'a> RunTrial<'a> {
             Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
             Work::Code(task) => json!({ "session": task.session }),
             Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
-            Work::Check(_) => self.checked.as_ref().map(CheckRun::note).unwrap_or_default(),
+            Work::Check(_) => self.detail.clone(),
         };
         if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
             let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));

@@ -1,12 +1,20 @@
 //! The kinds of work, and what differs between them: data, not roads of their own.
 
-use ordain_planner::Planner;
-use ordain_types::{RunId, RunKind, SourceFile, Strategy};
+use std::fmt;
+use std::sync::Arc;
+
+use ordain_planner::{Planner, Progress};
+use ordain_store::Call as TableCall;
+use ordain_types::{
+    Answer, BoxFuture, Call, PlanSource, RunError, RunId, RunKind, SourceFile, StepRecord, Strategy,
+};
+use serde_json::Value;
 
 use crate::ask::{Ask, Mode};
-use crate::checks::CheckTask;
 use crate::code::{CodeTask, cell_name};
+use crate::error::EngineError;
 use crate::exec::Exec;
+use crate::story::Head;
 
 /// One piece of work.
 #[derive(Debug)]
@@ -18,26 +26,69 @@ pub(crate) enum Work {
     /// Given code, without the workspace's tables.
     Exec(Exec),
     /// Standing rules about the tables and the files with data.
-    Check(CheckTask),
+    Check(Arc<dyn Programs>),
 }
 
 /// What every kind of work has.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Order<'a> {
-    pub(crate) kind: RunKind,
+pub struct Order<'a> {
+    /// Its kind.
+    pub kind: RunKind,
     /// What is asked; of given code, its name.
-    pub(crate) request: &'a str,
-    pub(crate) strategy: Strategy,
+    pub request: &'a str,
+    /// How it is carried out.
+    pub strategy: Strategy,
     /// The plan, where it is given.
-    pub(crate) plan: Option<&'a SourceFile>,
+    pub plan: Option<&'a SourceFile>,
     /// Who writes it otherwise.
-    pub(crate) planner: &'a Planner,
+    pub planner: &'a Planner,
     /// Whether plans are taken from the cache and kept in it.
-    pub(crate) cache: bool,
-    pub(crate) idempotency_key: Option<&'a str>,
-    pub(crate) run_id: Option<&'a RunId>,
-    pub(crate) who: &'a str,
-    pub(crate) through: &'a str,
+    pub cache: bool,
+    /// Work with the same key is done once.
+    pub idempotency_key: Option<&'a str>,
+    /// The run's id, where the caller has told it already.
+    pub run_id: Option<&'a RunId>,
+    /// Who asks.
+    pub who: &'a str,
+    /// Through what: `cli`, `http` …
+    pub through: &'a str,
+}
+
+/// Work that brings programs of its own and is one run all the same: a run of checks.
+pub trait Programs: fmt::Debug + Send + Sync {
+    /// What it has in common with other work.
+    fn order(&self) -> Order<'_>;
+    /// What an idempotency key stands for.
+    fn fingerprint(&self) -> String;
+    /// Runs the programs.
+    fn run<'a>(
+        &'a self,
+        head: &'a Head,
+        progress: &'a mut dyn Progress,
+    ) -> BoxFuture<'a, Result<ProgramsRan, EngineError>>;
+}
+
+/// What programs came to, for the one record that they have.
+#[derive(Debug)]
+pub struct ProgramsRan {
+    /// The programs, each a step.
+    pub steps: Vec<StepRecord>,
+    /// Who wrote them.
+    pub source: PlanSource,
+    /// What they found together.
+    pub status: Option<String>,
+    /// The same for people.
+    pub answer: Answer,
+    /// Why not all of them ran.
+    pub stopped: Option<RunError>,
+    /// What is to be sent after the commit.
+    pub messages: Vec<Call>,
+    /// What is written to tables together with the record.
+    pub writes: Vec<TableCall>,
+    /// What the ledger keeps besides the record.
+    pub detail: Value,
+    /// Whether nothing of it is recorded.
+    pub is_trial: bool,
 }
 
 impl Work {
@@ -80,18 +131,7 @@ impl Work {
                 who: &exec.who,
                 through: &exec.through,
             },
-            Self::Check(task) => Order {
-                kind: RunKind::Check,
-                request: &task.request,
-                strategy: Strategy::Direct,
-                plan: None,
-                planner: &task.options.planner,
-                cache: !task.options.force,
-                idempotency_key: task.idempotency_key.as_deref(),
-                run_id: task.run_id.as_ref(),
-                who: &task.who,
-                through: &task.through,
-            },
+            Self::Check(programs) => programs.order(),
         }
     }
 
@@ -123,7 +163,7 @@ impl Work {
             Self::Ask(ask) => ask.fingerprint(),
             Self::Code(task) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
-            Self::Check(task) => task.fingerprint(),
+            Self::Check(programs) => programs.fingerprint(),
         }
     }
 }

@@ -14,11 +14,13 @@ mod exchange;
 mod model;
 mod planner;
 mod policy;
+mod policy_check;
 mod prompt;
 pub mod provider;
 pub mod reader;
 mod repair;
 mod reply;
+mod stats;
 
 pub use brief::{
     Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
@@ -28,6 +30,7 @@ pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, MadeRows, Message, Reply, Speaker};
 pub use model::{Model, ModelSettings, is_readable_review};
 pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
-pub use policy::{PolicyOpinion, PolicyProblem};
+pub use policy_check::{PolicyFinding, policy_findings};
 pub use prompt::Reviewed;
 pub use reader::RULES_VERSION;
+pub use stats::{Stats, cost_of};

@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::brief::Brief;
 use crate::exchange::{Exchange, Message, Reply, Speaker};
 use crate::planner::{Judgement, PlannerError, Progress};
-use crate::policy::{self, PolicyOpinion};
+use crate::policy;
+use crate::policy_check::PolicyFinding;
 use crate::prompt::{self, Reviewed, steps, text};
 use crate::provider::{Completion, ModelRequest, Piece, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
@@ -224,7 +225,7 @@ impl Model {
     }
 
     /// What it says of the policy, as one who would have to follow it.
-    pub(crate) async fn read_policy(&self, brief: &Brief) -> Result<Vec<PolicyOpinion>, PlannerError> {
+    pub(crate) async fn read_policy(&self, brief: &Brief) -> Result<Vec<PolicyFinding>, PlannerError> {
         let (mut messages, mut exchange) = (prompt::policy_reading(brief), Exchange::default());
         let has_findings = |reply: &Value| reply["findings"].is_array();
         let reply = self

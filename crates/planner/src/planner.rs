@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::brief::Brief;
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
-use crate::policy::PolicyOpinion;
+use crate::policy_check::PolicyFinding;
 use crate::prompt::Reviewed;
 use crate::provider::ProviderError;
 use crate::{reader, repair};
@@ -205,7 +205,7 @@ impl Planner {
     pub fn read_policy<'a>(
         &'a self,
         brief: &'a Brief,
-    ) -> ordain_types::BoxFuture<'a, Result<Vec<PolicyOpinion>, PlannerError>> {
+    ) -> ordain_types::BoxFuture<'a, Result<Vec<PolicyFinding>, PlannerError>> {
         Box::pin(async move {
             match self {
                 Self::Rules => Ok(Vec::new()),

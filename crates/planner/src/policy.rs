@@ -2,50 +2,26 @@
 
 use serde_json::Value;
 
+use crate::policy_check::PolicyFinding;
 use crate::prompt::{self, text};
 
 const OPINIONS_MAX: usize = 10;
 const PROBLEM_CHARS_MAX: usize = 400;
 
-/// What a model says of one rule.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PolicyOpinion {
-    /// The line of the policy that the rule stands on.
-    pub line: usize,
-    /// What kind of problem it sees.
-    pub kind: PolicyProblem,
-    /// What it says.
-    pub problem: String,
-    /// What it would write instead.
-    pub hint: String,
-}
-
-/// What can be wrong with a rule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PolicyProblem {
-    /// No program can follow it.
-    CannotBeFollowed,
-    /// It contradicts another one.
-    Contradicts,
-    /// It does not say what requests need.
-    LeavesOpen,
-}
-
 /// The opinions in a reply. What names no rule of the policy, or says nothing, is left out.
-pub(crate) fn opinions(reply: &Value, policy: &str) -> Vec<PolicyOpinion> {
+pub(crate) fn opinions(reply: &Value, policy: &str) -> Vec<PolicyFinding> {
     let lines = prompt::rule_lines(policy);
     let found = reply["findings"].as_array().into_iter().flatten().filter_map(|found| {
         let rule = usize::try_from(found["rule"].as_u64()?).ok()?.checked_sub(1)?;
         let said = |name: &str| text::line(found[name].as_str().unwrap_or_default(), PROBLEM_CHARS_MAX);
-        let kind = match found["kind"].as_str()? {
-            "cannot_be_followed" => PolicyProblem::CannotBeFollowed,
-            "contradicts" => PolicyProblem::Contradicts,
-            "leaves_open" => PolicyProblem::LeavesOpen,
+        let code = match found["kind"].as_str()? {
+            "cannot_be_followed" => "cannot-be-followed",
+            "contradicts" => "contradicts",
+            "leaves_open" => "leaves-open",
             _ => return None,
         };
-        let opinion =
-            PolicyOpinion { line: *lines.get(rule)?, kind, problem: said("problem"), hint: said("hint") };
-        (!opinion.problem.trim().is_empty()).then_some(opinion)
+        let (line, message, hint) = (Some(*lines.get(rule)?), said("problem"), said("hint"));
+        (!message.trim().is_empty()).then_some(PolicyFinding { code, line, message, hint })
     });
     found.take(OPINIONS_MAX).collect()
 }
@@ -69,7 +45,7 @@ mod tests {
         ]});
         let found = opinions(&reply, policy);
         assert_eq!(found.len(), 1, "{found:?}");
-        assert_eq!((found[0].line, found[0].problem.as_str()), (5, "kind to whom?"));
+        assert_eq!((found[0].line, found[0].message.as_str()), (Some(5), "kind to whom?"));
         assert_eq!(opinions(&json!({}), policy), []);
     }
 }

@@ -177,14 +177,15 @@ fn api(brief: &Brief) -> String {
     let database = text::line(&brief.database, 20);
     let database = if database.is_empty() { database } else { format!(" in the SQL of {database}") };
     let tables = &include_str!("../prompts/api_tables.md").replace("{{database}}", &database);
+    let sql = include_str!("../prompts/api_sql.md");
     match brief.task {
         Task::Ask => {
             helpers::api(&brief.helpers, &brief.catalog, tables, include_str!("../prompts/api_writes.md"))
         }
-        Task::Check => format!("{tables}{}", helpers::stubs(&brief.helpers, &brief.catalog)),
+        Task::Check => format!("{tables}{sql}{}", helpers::stubs(&brief.helpers, &brief.catalog)),
         Task::Code => {
             format!(
-                "{}{}",
+                "{}{sql}{}",
                 include_str!("../prompts/api_files.md"),
                 helpers::stubs(&brief.helpers, &brief.catalog)
             )

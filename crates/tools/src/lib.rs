@@ -17,10 +17,12 @@ mod session;
 mod settings;
 mod snapshot;
 mod stdio;
+mod told;
 mod toolbox;
 
 pub use error::ToolError;
 pub use notify::{Notify, NotifyForm, NotifySettings, Occasion};
 pub use settings::{Secrets, SettingsError, ToolSettings};
 pub use snapshot::{Difference, Offer, Snapshot, SnapshotFile};
-pub use toolbox::Toolbox;
+pub use told::{not_allowed, stubs, told};
+pub use toolbox::{NOTIFY, Toolbox};

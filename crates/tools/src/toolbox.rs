@@ -18,7 +18,7 @@ use crate::snapshot::{Offer, Snapshot, SnapshotFile};
 use crate::stdio::StdioWire;
 
 /// The tool whose verbs are the addresses of `[notify.NAME]`, unless the owner has one of that name.
-const NOTIFY: &str = "notify";
+pub const NOTIFY: &str = "notify";
 /// Verbs of one server.
 const VERBS_MAX: usize = 200;
 /// Pages of its list.

@@ -228,7 +228,7 @@ fn depends_on_data(expression: &str) -> bool {
         }
     }
     let mut words = outside.split(|sign: char| !sign.is_alphanumeric() && sign != '_');
-    words.any(|word| [RESULT, "inputs", "db", "frame"].contains(&word) || word.ends_with("_tbl"))
+    words.any(|word| [RESULT, "inputs", "db", "frame", "sql"].contains(&word) || word.ends_with("_tbl"))
 }
 
 #[cfg(test)]

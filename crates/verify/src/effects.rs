@@ -29,7 +29,7 @@ pub struct Effects {
     pub may_write: bool,
     /// Whether the same data and request always give the same result: no clock, no unseeded chance.
     pub deterministic: bool,
-    /// Names that the cell gives to the code and that it uses: `frame`, `inputs`, `db`, `inventory_tbl` …
+    /// Names that the cell gives to the code and that it uses: `frame`, `sql`, `inputs`, `db`, `inventory_tbl` …
     #[serde(skip)]
     pub provided: BTreeSet<String>,
     /// Whether it may look at the clock.
@@ -38,9 +38,9 @@ pub struct Effects {
 }
 
 impl Effects {
-    /// Whether it looks at tables as frames.
+    /// Whether it looks at tables as frames, or by SQL in the cell.
     pub fn uses_frames(&self) -> bool {
-        self.provided.contains("frame")
+        self.provided.contains("frame") || self.provided.contains("sql")
     }
 
     /// Whether it asks the store. A helper may, too.
@@ -59,6 +59,7 @@ impl Effects {
             && self.helpers.is_empty()
             && self.calls.is_empty()
             && !self.provided.contains("db")
+            && !self.provided.contains("sql")
             && !self.provided.contains("inputs")
             && !self.imports.iter().any(is_changing)
     }

@@ -179,6 +179,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 "Query" => Value::Member("tinydb.Query".into()),
                 "where" => Value::Member("tinydb.where".into()),
                 "frame" => Value::Member("ordain.frame".into()),
+                "sql" => Value::Member("ordain.sql".into()),
                 "files" => Value::Files,
                 "artifacts" => Value::WorkPath,
                 "user_request" => Value::Text(value::Text::Any),

@@ -20,6 +20,7 @@
 //! assert_eq!(verdict.findings[0].code.as_str(), "unknown-import");
 //! ```
 
+pub mod claims;
 mod contract;
 mod data;
 mod echo;
@@ -32,14 +33,18 @@ mod glance;
 mod helpers;
 mod lines;
 mod literals;
+mod modules;
 mod names;
 mod policy;
 mod reference;
+mod refusal;
 mod report;
 mod scan;
 mod suggest;
 mod syntax;
 mod verdict;
+mod verdicts;
+mod workspace_helpers;
 
 pub use ordain_types::Schema;
 
@@ -54,9 +59,13 @@ pub use finding_code::{FindingCode, FindingReference};
 pub use glance::{Glance, PlainCall, glance};
 pub use helpers::{helper_source, helpers_of};
 pub use literals::string_literals;
+pub use modules::{LoadedModules, load_modules, module_name};
 pub use policy::{CodeLimits, Helper, Policy, PythonVersion, UnknownPython};
 pub use reference::findings_reference;
+pub use refusal::refusal;
 pub use verdict::{Verdict, VerifiedCode};
+pub use verdicts::Verdicts;
+pub use workspace_helpers::{Helpers, RestsOn};
 
 use ordain_types::format_bytes;
 use ruff_python_ast::ModModule;

@@ -182,8 +182,8 @@ impl Policy {
 }
 
 const PLAN_NAMES: &[&str] =
-    &["user_request", "params", "db", "Query", "where", "files", "frame", "inputs", "artifacts"];
-const CODE_NAMES: &[&str] = &["user_request", "params", "files", "frame", "inputs", "artifacts"];
+    &["user_request", "params", "db", "Query", "where", "files", "frame", "sql", "inputs", "artifacts"];
+const CODE_NAMES: &[&str] = &["user_request", "params", "files", "frame", "sql", "inputs", "artifacts"];
 const EXEC_NAMES: &[&str] = &["files", "inputs", "artifacts"];
 /// A shop's status that plans of earlier versions give; workspaces declare it now.
 const EARLIER_STATUS: &str = "insufficient_stock";

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Exported;
 use crate::check::{Check, Threshold};
 use crate::import::Unmapped;
-use crate::kinds::{TRANSFORM, text_literal};
+use crate::kinds::{SQL, TRANSFORM, text_literal};
 use crate::result::CheckResult;
 
 const PRELUDE: &str = include_str!("prelude.py");
@@ -117,8 +117,8 @@ fn runnable<'a>(result: &'a CheckResult, loader: &Loader) -> Result<&'a str, &'s
     if result.kind == "anomaly" {
         return Err("it learns from earlier runs, which only Ordain keeps");
     }
-    let is_own = matches!(result.kind.as_str(), "python" | "hint" | TRANSFORM);
-    if is_own && ["_tbl", "db."].iter().any(|mark| code.contains(mark)) {
+    let is_own = matches!(result.kind.as_str(), "python" | "hint" | SQL | TRANSFORM);
+    if is_own && ["_tbl", "db.", "sql("].iter().any(|mark| code.contains(mark)) {
         return Err("its own code may use what only Ordain gives");
     }
     if ["\"\"\"", "'''"].iter().any(|mark| code.contains(mark)) {

@@ -2,42 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use ordain_checks::{CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, Severity, SkipReason};
+use ordain_checks::{Check, CheckResult, CheckStatus, CodeFrom, FailedRow, RunReport, Severity, SkipReason};
 use serde_json::{Value, json};
 
 /// A result with nothing in it but its status.
 pub(crate) fn result(id: &str, status: CheckStatus, severity: Severity) -> CheckResult {
+    let params = json!({ "columns": ["id"] }).as_object().cloned().unwrap_or_default();
+    let mut check = Check::new(id.to_owned(), "orders", "not_null", params);
+    (check.check_name, check.severity) = (format!("{id} by name"), severity);
     CheckResult {
-        observed: None,
-        kept_from: None,
-        location: None,
-        check_id: id.to_owned(),
-        check_name: format!("{id} by name"),
         status,
-        reason: None,
-        severity,
-        owner: None,
-        tags: Vec::new(),
-        target_table: vec!["orders".to_owned()],
-        kind: "not_null".to_owned(),
-        rule: "not_null columns: [\"id\"]".to_owned(),
         understood: Some("orders: `id` must be there in every row".to_owned()),
-        skipped: None,
         evaluated: Some(120),
         failed: Some(0),
         failed_pct: Some(0.0),
-        summary: String::new(),
-        samples: Vec::new(),
-        artifacts: Vec::new(),
         code_from: Some(CodeFrom::Cache),
-        recompiled: None,
-        notes: Vec::new(),
-        code: None,
-        code_hash: None,
-        plan: None,
-        compiled_against: None,
-        data_fingerprint: None,
         duration_ms: 4.25,
+        ..CheckResult::new(&check)
     }
 }
 

@@ -23,7 +23,7 @@ use clap::Subcommand;
 use ordain_cell::profile::Profile;
 use ordain_checks::file::CheckFiles;
 use ordain_engine::EngineSettings;
-use ordain_engine::checks::{Checks, read_checks};
+use ordain_standing::{Checks, read_checks};
 use ordain_workspace::Workspace;
 
 use crate::commands::python;

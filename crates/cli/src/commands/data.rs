@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use ordain_engine::{EngineError, Prepared};
+use ordain_engine::EngineError;
+use ordain_files::Prepared;
 use ordain_planner::FileBrief;
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};

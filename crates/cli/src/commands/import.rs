@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ordain_engine::open_store;
+use ordain_files::open_store;
 use ordain_store::TableInfo;
 use ordain_types::format_bytes;
 use ordain_workspace::Workspace;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ordain_engine::checks::is_data_file;
+use ordain_standing::is_data_file;
 use ordain_workspace::{EXAMPLES as READY, Workspace, init, init_around};
 use serde_json::json;
 

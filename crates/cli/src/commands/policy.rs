@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_engine::{EngineSettings, PolicyFinding};
+use ordain_engine::EngineSettings;
+use ordain_planner::PolicyFinding;
 use ordain_workspace::Workspace;
 
 use crate::engine;

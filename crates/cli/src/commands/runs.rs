@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ordain_engine::cost_of;
+use ordain_planner::cost_of;
 use ordain_planner::provider::prices_as_of;
 use ordain_store::{RunFilter, Store};
 use ordain_types::{Grade, RunState};

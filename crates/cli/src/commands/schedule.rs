@@ -7,9 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ordain_cell::profile::Profile;
+use ordain_checks::ChecksError;
 use ordain_checks::exit::{self, Circumstances, FailOn};
-use ordain_engine::checks::ChecksError;
-use ordain_engine::{Due, EngineError, ScheduledRun, Schedules, open_store, profile_for_files};
+use ordain_engine::EngineError;
+use ordain_files::{open_store, profile_for_files};
+use ordain_standing::{Due, ScheduledRun, Schedules};
 use ordain_store::{ScheduleMark, Store};
 use ordain_types::RunRecord;
 use ordain_workspace::{Scheduled, ScheduledTask, Workspace};

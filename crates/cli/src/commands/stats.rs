@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ordain_engine::Stats;
+use ordain_planner::Stats;
 use ordain_store::{RunFilter, Store, StoreError};
 use ordain_types::{RunId, parse_duration};
 use serde_json::json;

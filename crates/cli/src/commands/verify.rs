@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
-use ordain_engine::open_store;
+use ordain_files::open_store;
 use ordain_verify::{
     CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict,
     apply_edits, helpers_of, verify_bytes,

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ordain_engine::open_store;
+use ordain_files::open_store;
 use ordain_store::{BeginOptions, EntryNote, Intent, Store};
 use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Workspace;

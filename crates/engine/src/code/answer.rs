@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ordain_files::RefusedFile;
 use ordain_planner::FileBrief;
 use ordain_types::{RunRecord, RunState};
 use serde::Serialize;
 use serde_json::{Value, json};
-
-use crate::files::RefusedFile;
 
 /// The answer to a question about files.
 #[derive(Debug, Clone)]

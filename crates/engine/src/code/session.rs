@@ -9,9 +9,9 @@ use std::collections::HashSet;
 use ordain_cell::{Discard, NoHost};
 use ordain_planner::Turn;
 use ordain_types::{Cause, RunState};
-use ordain_verify::{Policy, verify};
+use ordain_verify::{Policy, load_modules, module_name, verify};
 
-use super::{CodeTask, modules};
+use super::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::rounds::Accepted;
@@ -53,7 +53,7 @@ impl Engine {
             for step in &record.plan.steps {
                 let words = step.code.split(|c: char| !c.is_alphanumeric() && c != '_');
                 policy.names.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
-                policy.packages.extend(step.modules.iter().map(|module| modules::name(&module.name)));
+                policy.packages.extend(step.modules.iter().map(|module| module_name(&module.name)));
             }
         }
         Ok(())
@@ -82,7 +82,7 @@ impl RunTrial<'_> {
             };
             let verdict = verify(&step.code, &self.policy, &self.schema);
             let Some(code) = verdict.verified().cloned() else { continue };
-            let Ok(loaded) = modules::load(&step.modules, &self.policy) else { continue };
+            let Ok(loaded) = load_modules(&step.modules, &self.policy) else { continue };
             let job = self.job(&Accepted::plain(code, verdict.effects), &loaded.loader);
             let execution = engine.executor.run(job, &mut NoHost, &mut Discard).await?;
             if execution.cause != Cause::Ok && execution.cause != Cause::Error {

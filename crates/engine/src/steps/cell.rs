@@ -9,6 +9,7 @@ use ordain_cell::{Discard, Execution, Host, HostCall, HostError, HostFuture, Inp
 use ordain_store::{BeginOptions, Intent, Pending, ReadDigest, StoreError, Transaction};
 use ordain_tools::Toolbox;
 use ordain_types::{Call, FRAME, RESULT};
+use ordain_verify::claims::Evidence;
 use ordain_verify::{Contract, Policy};
 use serde_json::{Map, Value};
 use tokio::sync::Mutex;
@@ -16,7 +17,6 @@ use tokio::time::timeout;
 
 use super::continued::Continued;
 use crate::actions::{Acted, Actions};
-use crate::claims::Evidence;
 use crate::error::EngineError;
 use crate::grant::Grant;
 use crate::host::{TABLE_CALL, TransactionHost, settled};

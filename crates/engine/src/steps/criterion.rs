@@ -3,13 +3,13 @@
 
 use ordain_planner::StepBrief;
 use ordain_types::{Cause, CriterionJudge, CriterionRecord, ErrorClass, Outline, RESULT, Trouble};
-use ordain_verify::{Verdict, verify};
+use ordain_verify::{Verdict, refusal, verify};
 use serde_json::{Map, Value};
 
 use super::cell::{Program, Shared, unanswering};
 use super::look::printed;
 use crate::error::EngineError;
-use crate::rounds::{self, Accepted};
+use crate::rounds::Accepted;
 use crate::trial::RunTrial;
 
 impl RunTrial<'_> {
@@ -19,7 +19,7 @@ impl RunTrial<'_> {
             let Some(check) = &step.check else { continue };
             let verdict = self.verdict_of_check(check);
             if !verdict.is_accepted() {
-                let why = rounds::refused(&verdict.findings, check).message;
+                let why = refusal(&verdict.findings, check).message;
                 let message = format!("the `check` of step `{}` cannot be evaluated: {why}", step.id);
                 let hint = "it is one Python expression over `result`, `inputs` and tables";
                 return Err(Trouble::new(ErrorClass::Reply, "bad-check", message, hint));
@@ -44,7 +44,7 @@ impl RunTrial<'_> {
             why,
         };
         let Some(code) = verdict.verified().cloned() else {
-            return Ok(Some(record(false, Some(rounds::refused(&verdict.findings, check).message))));
+            return Ok(Some(record(false, Some(refusal(&verdict.findings, check).message))));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
         let mut inputs: Map<String, Value> = step.inputs.clone();

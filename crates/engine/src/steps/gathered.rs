@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ordain_cell::InputFile;
 use ordain_store::{Pending, ReadDigest, StoreError, Transaction};
 use ordain_types::{Approval, Artifact, Call, CriterionRecord, ErrorClass, RunId, Trouble};
+use ordain_verify::claims::Evidence;
 use serde_json::{Map, Value};
 
-use crate::claims::Evidence;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::story::Attempt;

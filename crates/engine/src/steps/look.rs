@@ -5,14 +5,14 @@ use std::sync::Arc;
 use ordain_planner::Draft;
 use ordain_store::{Intent, Pending};
 use ordain_types::Cause;
-use ordain_verify::verify;
+use ordain_verify::{refusal, verify};
 use serde_json::Map;
 use tokio::sync::Mutex;
 
 use super::cell::{Program, unanswering};
 use crate::error::EngineError;
 use crate::outcome;
-use crate::rounds::{self, Accepted};
+use crate::rounds::Accepted;
 use crate::trial::RunTrial;
 
 /// As much of what a program printed as a planner is shown.
@@ -24,7 +24,7 @@ impl RunTrial<'_> {
         let policy = unanswering(&self.policy, true);
         let verdict = verify(&draft.code, &policy, &self.schema);
         let Some(code) = verdict.verified().cloned() else {
-            let refused = rounds::refused(&verdict.findings, &draft.code);
+            let refused = refusal(&verdict.findings, &draft.code);
             return Ok(format!("THE LOOK WAS REFUSED: {}", refused.message));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());

@@ -9,6 +9,7 @@ use ordain_store::Intent;
 use ordain_types::{
     Cause, ErrorClass, Event, QuestionKind, RunError, RunRecord, StepRecord, StepState, Timing, Trouble,
 };
+use ordain_verify::claims;
 use ordain_verify::{Policy, glance};
 use tokio::sync::Mutex;
 
@@ -18,7 +19,6 @@ use super::gathered::{Gathered, StepRan, conflict, rows_conflict};
 use super::look::printed;
 use super::settle::{Settled, StepsDone};
 use super::step::{StepTrial, reviewed};
-use crate::claims;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
 use crate::outcome::{self, run_error, violated};

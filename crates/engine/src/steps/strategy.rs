@@ -119,10 +119,14 @@ impl Engine {
         trial: &RunTrial<'_>,
         progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
-        let Work::Ask(ask) = trial.work else { return Err(EngineError::Inspection) };
-        let is_approved = ask.outline.is_some()
-            || matches!(&ask.resumed, Some(resumed) if !matches!(resumed.decision, Decision::Respond(_)));
-        if (ask.show_plan || self.settings.holds_outlines) && !is_approved {
+        let is_approved = |ask: &Ask| {
+            ask.outline.is_some()
+                || matches!(&ask.resumed, Some(resumed) if !matches!(resumed.decision, Decision::Respond(_)))
+        };
+        if let Work::Ask(ask) = trial.work
+            && (ask.show_plan || self.settings.holds_outlines)
+            && !is_approved(ask)
+        {
             story.plan.steps = outline.in_order().unwrap_or_default().into_iter().map(record_of).collect();
             progress.event(&Event::Outline { outline: outline.clone() });
             story.plan.outline = Some(outline);

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use ordain_cell::profile::{self, DataDir, Profile};
-use ordain_engine::Prepared;
+use ordain_files::Prepared;
 use ordain_types::Limits;
 use serde_json::Value;
 

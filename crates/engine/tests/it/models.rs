@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineSettings, open_store};
+use ordain_engine::{Ask, Engine, EngineSettings};
+use ordain_files::open_store;
 use ordain_planner::{ModelSettings, choose};
 use ordain_types::{ReceiptKind, RunRecord, RunState};
 use ordain_workspace::{Workspace, init};

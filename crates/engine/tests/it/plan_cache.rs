@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
-use ordain_engine::{Ask, Engine, EngineSettings, Mode, open_store};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode};
+use ordain_files::open_store;
 use ordain_types::{PlanSource, RunRecord, RunState};
 use ordain_workspace::{Workspace, init};
 

@@ -1,6 +1,6 @@
 //! Seeds that are not JSON are read in a cell, as data files are.
 
-use ordain_engine::open_store;
+use ordain_files::open_store;
 use ordain_store::{BeginOptions, Call, Intent, Reply, Store, StoreError, TableInfo};
 use ordain_types::ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
 use ordain_workspace::Workspace;

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ordain_engine::{EngineSettings, open_store};
+use ordain_engine::EngineSettings;
+use ordain_files::open_store;
 use ordain_store::Database;
 use ordain_types::{Approval, ColumnType};
 use ordain_workspace::{EXAMPLES, InitError, Workspace, WorkspaceError, init};

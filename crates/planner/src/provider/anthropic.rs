@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
@@ -24,12 +24,8 @@ struct Anthropic {
 }
 
 impl Dialect for Anthropic {
-    fn provider(&self) -> &str {
-        &self.endpoint.provider
-    }
-
-    fn model(&self) -> &str {
-        &self.endpoint.model
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
@@ -98,10 +94,6 @@ impl Dialect for Anthropic {
         let is_first =
             complaint.contains("cache_control") && !self.leaves_out_marks.swap(true, Ordering::Relaxed);
         is_first.then_some("cache_control")
-    }
-
-    fn without_key(&self, text: &str) -> String {
-        redacted(self.endpoint.key.as_ref(), text)
     }
 }
 

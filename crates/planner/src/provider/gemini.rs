@@ -3,7 +3,7 @@
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
@@ -27,12 +27,8 @@ struct Gemini {
 }
 
 impl Dialect for Gemini {
-    fn provider(&self) -> &str {
-        &self.endpoint.provider
-    }
-
-    fn model(&self) -> &str {
-        &self.endpoint.model
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
@@ -92,9 +88,5 @@ impl Dialect for Gemini {
             gathered.finish = Some(Finish::of(finish));
         }
         Ok(())
-    }
-
-    fn without_key(&self, text: &str) -> String {
-        redacted(self.endpoint.key.as_ref(), text)
     }
 }

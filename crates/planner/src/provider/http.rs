@@ -35,7 +35,7 @@ pub(super) async fn converse(
     timeouts: &Timeouts,
     heard: &mut Heard<'_>,
 ) -> Result<Completion, ProviderError> {
-    let provider = dialect.provider();
+    let provider = dialect.endpoint().provider.as_str();
     let sent = timeout(timeouts.first_byte, request.send()).await;
     let response = sent
         .map_err(|_| ProviderError::Timeout {
@@ -187,7 +187,7 @@ fn classify(
     said: &str,
     retry_after: Option<Duration>,
 ) -> ProviderError {
-    let provider = dialect.provider().to_owned();
+    let provider = dialect.endpoint().provider.clone();
     let message = dialect.without_key(said);
     let lower = message.to_ascii_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -213,12 +213,12 @@ fn classify(
         402 => ProviderError::NoCredit { provider, message },
         429 if says(&["insufficient_quota", "billing"]) => ProviderError::NoCredit { provider, message },
         429 => ProviderError::RateLimit { provider, message, retry_after },
-        404 => ProviderError::UnknownModel { provider, model: dialect.model().to_owned(), message },
+        404 => ProviderError::UnknownModel { provider, model: dialect.endpoint().model.clone(), message },
         400 | 422
             if lower.contains("model")
                 && says(&["not found", "does not exist", "not a valid", "unknown model", "not exist"]) =>
         {
-            ProviderError::UnknownModel { provider, model: dialect.model().to_owned(), message }
+            ProviderError::UnknownModel { provider, model: dialect.endpoint().model.clone(), message }
         }
         400 | 422 => match dialect.adapt(&lower) {
             Some(parameter) => ProviderError::Unsupported { parameter },

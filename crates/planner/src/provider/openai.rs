@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, redacted, turns};
+use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
@@ -41,12 +41,8 @@ struct OpenAi {
 }
 
 impl Dialect for OpenAi {
-    fn provider(&self) -> &str {
-        &self.endpoint.provider
-    }
-
-    fn model(&self) -> &str {
-        &self.endpoint.model
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder {
@@ -152,10 +148,6 @@ impl Dialect for OpenAi {
             return first_time(&self.leaves_out_options, true).then_some("stream_options");
         }
         None
-    }
-
-    fn without_key(&self, text: &str) -> String {
-        redacted(self.endpoint.key.as_ref(), text)
     }
 }
 

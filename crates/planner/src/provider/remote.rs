@@ -26,10 +26,8 @@ pub struct Endpoint {
 
 /// How one provider speaks.
 pub(super) trait Dialect: fmt::Debug + Send + Sync {
-    /// What records call the provider.
-    fn provider(&self) -> &str;
-    /// The model's name there.
-    fn model(&self) -> &str;
+    /// Where it is reached, and what it is called.
+    fn endpoint(&self) -> &Endpoint;
     /// Builds the request.
     fn request(&self, client: &Client, request: &ModelRequest) -> RequestBuilder;
     /// Takes one event of a stream, or a whole reply.
@@ -39,7 +37,9 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
         None
     }
     /// The text without our key, should the other side repeat it.
-    fn without_key(&self, text: &str) -> String;
+    fn without_key(&self, text: &str) -> String {
+        redacted(self.endpoint().key.as_ref(), text)
+    }
 }
 
 /// More tokens than any reply has, whatever a server says.
@@ -125,7 +125,7 @@ impl Remote {
 
 impl Provider for Remote {
     fn name(&self) -> String {
-        format!("{}:{}", self.dialect.provider(), self.dialect.model())
+        format!("{}:{}", self.dialect.endpoint().provider, self.dialect.endpoint().model)
     }
 
     fn call<'a>(&'a self, request: &'a ModelRequest, heard: &'a mut Heard<'_>) -> Call<'a> {
@@ -163,7 +163,7 @@ pub(super) fn checked_key(endpoint: &Endpoint) -> Result<(), ProviderError> {
 }
 
 /// The text without the key.
-pub(super) fn redacted(key: Option<&Key>, text: &str) -> String {
+fn redacted(key: Option<&Key>, text: &str) -> String {
     match key {
         Some(key) if !key.reveal().is_empty() => text.replace(key.reveal(), "…"),
         _ => text.to_owned(),

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::InputFile;
-use ordain_engine::checks::CheckTask;
-use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Planner, ScheduledRun, Schedules};
+use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Planner};
+use ordain_standing::{CheckTask, ScheduledRun, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Scheduled;

@@ -9,8 +9,8 @@ use std::ops::{Deref, DerefMut};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use ordain_cell::CellError;
+use ordain_checks::ChecksError;
 use ordain_engine::EngineError;
-use ordain_engine::checks::ChecksError;
 use ordain_store::{RowConflict, StoreError};
 use serde::Serialize;
 use serde_json::Value;
@@ -267,7 +267,6 @@ impl From<EngineError> for Problem {
             EngineError::Store(error) => return error.into(),
             EngineError::Cell(error) => return error.into(),
             EngineError::Checks(error) => return error.into(),
-            EngineError::Inspection => return Self::internal(detail),
             EngineError::Contended { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
             }
@@ -301,8 +300,6 @@ impl From<ChecksError> for Problem {
         let (detail, hint) = (error.to_string(), error.hint());
         let conflict = |code: &str, detail: String| Self::new(StatusCode::CONFLICT, code, detail);
         let mut problem = match error {
-            ChecksError::Store(error) => return error.into(),
-            ChecksError::Cell(error) => return error.into(),
             ChecksError::State { action, source } => {
                 return Self::internal(format!("failed to {action}: {source}"));
             }

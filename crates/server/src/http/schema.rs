@@ -4,7 +4,7 @@
 //! themselves. Here each gets a name that routes can refer to, and the schemas are put into the document.
 
 use ordain_checks::RunReport;
-use ordain_engine::checks::Past;
+use ordain_standing::Past;
 use ordain_store::{ConversationTurn, LedgerEntry, TableInfo};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;

@@ -190,6 +190,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             }
             "tinydb.table.Document" => first.unwrap_or(Value::Unknown),
             "ordain.frame" => self.frame_of(args, range),
+            "ordain.sql" => self.sql_frame(args),
             "functools.reduce" => self.reduce_call(args, range),
             "functools.partial" => {
                 args.consume(self);

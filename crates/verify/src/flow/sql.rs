@@ -1,37 +1,63 @@
-//! The tables and columns that a `db.query` text reads. Just enough SQL to know effects; the store parses it
-//! for real.
+//! The tables and columns that the text of a `db.query` or `sql` call reads. Just enough SQL to know effects; the database
+//! parses it for real.
 
 use super::Flow;
 use super::calls::Args;
 use super::shape::Shape;
 use super::value::{Literal, Text, Value};
+use crate::Contract;
 use crate::finding_code::FindingCode;
 use crate::report::Draft;
 use std::rc::Rc;
 
+/// What runs a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Runner {
+    /// `db.query(sql, params)`: the store, over its own tables.
+    Store,
+    /// `sql(statement, params)`: DuckDB in the cell, over the tables that `frame` knows.
+    Cell,
+}
+
+impl Runner {
+    /// The name of the statement's argument, and of the function in messages.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Store => ("sql", "db.query"),
+            Self::Cell => ("statement", "sql"),
+        }
+    }
+}
+
 impl<'a> Flow<'a, '_, '_, '_> {
     /// `db.query(sql, params)`
-    pub(super) fn sql_call(&mut self, args: &Args<'a>) -> Value<'a> {
-        let text = args.get("sql", 0).map_or(Text::Any, |(_, value)| Self::text_of(value));
+    pub(super) fn sql_rows(&mut self, args: &Args<'a>) -> Value<'a> {
+        self.sql_call(args, Runner::Store);
+        Value::list(Value::Row(Rc::new(Shape::unknown())))
+    }
+
+    /// `sql(statement, params)`
+    pub(super) fn sql_frame(&mut self, args: &Args<'a>) -> Value<'a> {
+        self.sql_call(args, Runner::Cell);
+        Value::Frame(Rc::new(Shape::unknown()))
+    }
+
+    fn sql_call(&mut self, args: &Args<'a>, runner: Runner) {
+        let text = args.get(runner.names().0, 0).map_or(Text::Any, |(_, value)| Self::text_of(value));
         for value in args.values().skip(1) {
             self.consume(value);
         }
         match text.known() {
             Some(texts) => {
                 for &literal in texts {
-                    self.sql(literal);
+                    self.sql(literal, runner);
                 }
             }
-            None => self.read_any(),
+            None => self.read_whole(None),
         }
-        Value::list(Value::Row(Rc::new(Shape::unknown())))
     }
 
-    fn read_any(&mut self) {
-        self.read_whole(None);
-    }
-
-    fn sql(&mut self, literal: Literal<'a>) {
+    fn sql(&mut self, literal: Literal<'a>, runner: Runner) {
         let words = words(literal.text);
         let is_write = words.first().is_some_and(|first| {
             [
@@ -42,9 +68,16 @@ impl<'a> Flow<'a, '_, '_, '_> {
             .any(|keyword| first.is(keyword))
         });
         if is_write {
-            let message = format!("`db.query` only reads; `{}` writes", words[0].text.to_uppercase());
+            let message =
+                format!("`{}` only reads; `{}` writes", runner.names().1, words[0].text.to_uppercase());
             let draft = Draft::new(FindingCode::SqlWrite, literal.range, message);
             self.report.add(draft.hint("use `insert`, `update`, `upsert` or `remove` of the table"));
+            return;
+        }
+        // These take a table's name, or a whole statement, as a value.
+        let takes_text = |word: &Word<'_>| word.is("query") || word.is("query_table");
+        if runner == Runner::Cell && words.iter().any(takes_text) {
+            self.read_whole(None);
             return;
         }
         let mut tables = Vec::new();
@@ -55,14 +88,20 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     self.read_table(Some(table), literal.range);
                     tables.push(table);
                 }
-                None => {
+                // Of a file with several tables the cell alone knows the names.
+                None if self.policy.contract != Contract::Code => {
                     let _ = self.table_named(Literal { text: name, range: literal.range });
                 }
+                None => {}
             }
         }
         // A table may stand where no name of a table is looked for: inside brackets, or under a name of its own.
         for (table, info) in self.schema.tables.iter().enumerate() {
-            let is_named = words.iter().any(|word| word.is_name && word.is(&info.name));
+            let may_name = |word: &Word<'_>| {
+                word.kind == WordKind::Name || word.kind == WordKind::Text && runner == Runner::Cell
+            };
+            let is_named =
+                words.iter().any(|word| may_name(word) && word.text.eq_ignore_ascii_case(&info.name));
             if is_named && !info.hidden && !tables.contains(&table) {
                 self.usage.read_table(table);
                 tables.push(table);
@@ -76,32 +115,48 @@ impl<'a> Flow<'a, '_, '_, '_> {
     fn sql_columns(&mut self, table: usize, words: &[Word<'_>]) {
         // A star behind a name or a number multiplies; behind a bracket it counts rows.
         let is_whole = words.windows(2).any(|pair| {
-            pair[1].text == "*"
-                && (["select", "distinct", "all"].iter().any(|word| pair[0].is(word))
-                    || matches!(pair[0].text, "," | "."))
+            let starts = ["select", "distinct", "all"].iter().any(|word| pair[0].is(word));
+            pair[1].is_sign("*") && (starts || pair[0].is_sign(",") || pair[0].is_sign("."))
         });
+        // DuckDB's `FROM orders` without a SELECT is all of it, and so is a word that stands for columns.
+        let is_whole = is_whole
+            || !words.iter().any(|word| word.is("select"))
+            || words.iter().any(|word| word.is("columns"));
         if is_whole {
             self.usage.read_whole(table);
             return;
         }
         for (index, column) in self.table(table).columns.iter().enumerate() {
-            if !column.hidden && words.iter().any(|word| word.is_name && word.is(&column.name)) {
+            if !column.hidden && words.iter().any(|word| word.is(&column.name)) {
                 self.usage.read_column(table, index);
             }
         }
     }
 }
 
-/// A name, a sign, or a quoted name. Text literals are left out.
+/// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Word<'a> {
     text: &'a str,
-    is_name: bool,
+    kind: WordKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum WordKind {
+    /// A name or a keyword; also a name in quotes.
+    Name,
+    /// A text in quotes.
+    Text,
+    Sign,
 }
 
 impl Word<'_> {
     fn is(&self, name: &str) -> bool {
-        self.text.eq_ignore_ascii_case(name)
+        self.kind == WordKind::Name && self.text.eq_ignore_ascii_case(name)
+    }
+
+    fn is_sign(&self, sign: &str) -> bool {
+        self.kind == WordKind::Sign && self.text == sign
     }
 }
 
@@ -109,11 +164,12 @@ fn words(sql: &str) -> Vec<Word<'_>> {
     let mut words = Vec::new();
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
+        let mut push = |text, kind| words.push(Word { text, kind });
         let length = match first {
-            '\'' => quoted(rest, '\''),
-            '"' | '`' => {
+            '\'' | '"' | '`' => {
                 let length = quoted(rest, first);
-                words.push(Word { text: rest[1..length].trim_end_matches(first), is_name: true });
+                let kind = if first == '\'' { WordKind::Text } else { WordKind::Name };
+                push(rest[1..length].trim_end_matches(first), kind);
                 length
             }
             '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
@@ -122,12 +178,12 @@ fn words(sql: &str) -> Vec<Word<'_>> {
                 let length = rest
                     .find(|character: char| !character.is_alphanumeric() && character != '_')
                     .unwrap_or(rest.len());
-                words.push(Word { text: &rest[..length], is_name: true });
+                push(&rest[..length], WordKind::Name);
                 length
             }
             _ if first.is_whitespace() => first.len_utf8(),
             _ => {
-                words.push(Word { text: &rest[..first.len_utf8()], is_name: false });
+                push(&rest[..first.len_utf8()], WordKind::Sign);
                 first.len_utf8()
             }
         };
@@ -143,25 +199,59 @@ fn quoted(text: &str, quote: char) -> usize {
 
 /// The names behind `FROM` and `JOIN`, without those that the text defines itself.
 fn table_names<'a>(words: &[Word<'a>]) -> Vec<&'a str> {
-    let defined: Vec<&str> = words
-        .windows(3)
-        .filter(|part| part[0].is_name && part[1].is("as") && part[2].text == "(")
-        .map(|part| part[0].text)
-        .collect();
     let mut names = Vec::new();
+    // Whether what stands in each open bracket is a statement: `extract(year FROM day)` is none.
+    let mut brackets = Vec::new();
     for (index, word) in words.iter().enumerate() {
-        if !(word.is("from") || word.is("join")) {
-            continue;
+        let next = words.get(index + 1);
+        if word.is_sign("(") {
+            let opens = ["select", "with", "from", "values"];
+            let is_statement =
+                next.is_some_and(|next| next.is_sign("(") || opens.iter().any(|word| next.is(word)));
+            brackets.push(is_statement);
+        } else if word.is_sign(")") {
+            brackets.pop();
         }
-        let mut at = index + 1;
-        while let Some(name) = words.get(at).filter(|word| word.is_name && !word.is("select")) {
-            if !defined.iter().any(|defined| name.is(defined)) && !names.contains(&name.text) {
-                names.push(name.text);
-            }
-            at = next_in_list(words, at);
+        let is_distinct_from = word.is("from")
+            && index > 0
+            && words[index - 1].is("distinct")
+            && index > 1
+            && !words[index - 2].is("select");
+        let is_behind =
+            (word.is("from") && brackets.last() != Some(&false) && !is_distinct_from) || word.is("join");
+        if is_behind {
+            listed_names(words, index + 1, &mut names);
         }
     }
+    names.retain(|name| !is_defined(words, name));
     names
+}
+
+/// The tables of a list such as `a, b AS c`.
+fn listed_names<'a>(words: &[Word<'a>], start: usize, names: &mut Vec<&'a str>) {
+    let mut at = start;
+    while let Some(name) = words.get(at).filter(|word| word.kind == WordKind::Name && !word.is("select")) {
+        // A function gives rows, too.
+        let is_call = words.get(at + 1).is_some_and(|word| word.is_sign("("));
+        if !is_call && !name.is("lateral") && !names.contains(&name.text) {
+            names.push(name.text);
+        }
+        at = next_in_list(words, at);
+    }
+}
+
+/// Whether a text defines a name itself: `WITH name AS (…)`, also with names of columns.
+fn is_defined(words: &[Word<'_>], name: &str) -> bool {
+    words.iter().enumerate().filter(|(_, word)| word.is(name)).any(|(index, _)| {
+        let mut next = index + 1;
+        if words.get(next).is_some_and(|word| word.is_sign("(")) {
+            next += words[next..].iter().position(|word| word.is_sign(")")).map_or(0, |end| end + 1);
+        }
+        let is_as = words.get(next).is_some_and(|word| word.is("as"));
+        let rest = words.get(next + 1..).unwrap_or_default();
+        let rest = rest.iter().find(|word| !word.is("not") && !word.is("materialized"));
+        is_as && rest.is_some_and(|word| word.is_sign("("))
+    })
 }
 
 /// Where the next table of `FROM a, b AS c` stands; past the end if there is none.
@@ -170,12 +260,12 @@ fn next_in_list(words: &[Word<'_>], at: usize) -> usize {
     if words.get(next).is_some_and(|word| word.is("as")) {
         next += 1;
     }
-    if words.get(next).is_some_and(|word| word.is_name)
-        && words.get(next + 1).is_some_and(|word| word.text == ",")
+    if words.get(next).is_some_and(|word| word.kind == WordKind::Name)
+        && words.get(next + 1).is_some_and(|word| word.is_sign(","))
     {
         next += 1;
     }
-    if words.get(next).is_some_and(|word| word.text == ",") { next + 1 } else { words.len() }
+    if words.get(next).is_some_and(|word| word.is_sign(",")) { next + 1 } else { words.len() }
 }
 
 #[cfg(test)]
@@ -197,5 +287,11 @@ mod tests {
         check("", &[]);
         check("FROM", &[]);
         check("SELECT 'unclosed", &[]);
+        check("SELECT extract(year FROM day) FROM a WHERE x IS DISTINCT FROM y", &["a"]);
+        check("SELECT DISTINCT FROM a", &["a"]);
+        check("SELECT * FROM range(10), a", &[]);
+        check("WITH t(x, y) AS (SELECT 1, 2) SELECT * FROM t JOIN b ON true", &["b"]);
+        check("WITH t AS MATERIALIZED (FROM a) FROM t", &["a"]);
+        check("SELECT (SELECT max(x) FROM a) FROM (b JOIN c)", &["a", "c"]);
     }
 }

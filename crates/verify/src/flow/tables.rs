@@ -87,7 +87,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 None => Value::Table(None),
             },
             "tables" => Value::list(Value::Text(super::value::Text::Any)),
-            "query" => self.sql_call(args),
+            "query" => self.sql_rows(args),
             other => {
                 args.consume(self);
                 let near = suggest(other, DATABASE_METHODS.iter().copied()).filter(|found| found.is_near);

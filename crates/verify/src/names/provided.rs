@@ -32,6 +32,8 @@ pub(super) fn note(names: &mut Names<'_, '_, '_>, expr: &Expr) {
             let is_free = matches!(names.scopes.meaning(name.id.as_str(), names.scope), Meaning::Free);
             if is_free && names.is_provided(name.id.as_str()) {
                 names.effects.provided.insert(name.id.to_string());
+                // A statement may ask the clock or take a number by chance.
+                names.effects.deterministic &= name.id.as_str() != "sql";
             }
         }
         Expr::Attribute(attribute) if CLOCK_MEMBERS.contains(&attribute.attr.as_str()) => {

@@ -99,3 +99,21 @@ fn the_same_input_gives_the_same_verdict() {
     assert_eq!(first.findings, second.findings);
     assert_eq!(first.effects, second.effects);
 }
+
+#[test]
+fn a_statement_reads_the_tables_that_it_names_and_a_computed_one_may_read_any() {
+    let reads = |code: &str| {
+        let effects = verify(code, &Policy::for_contract(Contract::Code), &shop::schema()).effects;
+        assert!(effects.uses_frames() && !effects.depends_on_rows_alone(), "{code}");
+        effects.reads.into_keys().collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(reads("sql('SELECT price FROM Inventory')"), "inventory");
+    assert_eq!(
+        reads("sql(\"SELECT * FROM orders o SEMI JOIN 'inventory' i USING (item_id)\")"),
+        "inventory orders"
+    );
+    assert_eq!(reads("s = 'SELECT 1 AS a FROM orders'\nsql(statement=s)"), "orders");
+    let any = reads("for name in ['orders']:\n    sql(f'SELECT * FROM {name}')\n");
+    assert_eq!(reads("sql(\"SELECT * FROM query_table('orders')\")"), any);
+    assert!(any.contains("inventory") && any.contains("orders") && any.contains("transactions"), "{any}");
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Engine, EngineSettings, open_store};
+use ordain_engine::{Engine, EngineSettings};
+use ordain_files::open_store;
 use ordain_workspace::{Workspace, init};
 use serde_json::Value;
 use tempfile::TempDir;

@@ -13,9 +13,10 @@ use std::time::Instant;
 
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
-use ordain_engine::checks::Checks;
-use ordain_engine::{Ask, Engine, EngineSettings, Mode, Planner, open_store};
+use ordain_engine::{Ask, Engine, EngineSettings, Mode, Planner};
+use ordain_files::open_store;
 use ordain_server::http::{self, HttpOptions, Service};
+use ordain_standing::Checks;
 use ordain_store::{ConversationTurn, EntryNote, Store, StoreError};
 use ordain_types::{RunRecord, RunState};
 use ordain_workspace::{Workspace, init};

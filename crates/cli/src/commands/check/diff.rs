@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ordain_checks::CheckStatus;
 use ordain_checks::report::differences;
-use ordain_engine::checks::State;
+use ordain_standing::State;
 use ordain_workspace::Workspace;
 
 use crate::executor::ExecutorArgs;

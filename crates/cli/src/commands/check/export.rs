@@ -10,7 +10,7 @@ use ordain_checks::export::{Exported, Target, UnknownTarget, export, export_pyth
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{Check, CheckResult, Selection};
 use ordain_engine::Quiet;
-use ordain_engine::checks::{CheckOptions, CheckTask, write_file};
+use ordain_standing::{CheckOptions, CheckTask, write_file};
 use ordain_workspace::Workspace;
 
 use crate::executor::ExecutorArgs;

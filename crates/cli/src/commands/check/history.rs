@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ordain_checks::CheckStatus;
-use ordain_engine::checks::{Past, State};
+use ordain_standing::{Past, State};
 use ordain_workspace::Workspace;
 
 use crate::failure::{Failure, Outcome};

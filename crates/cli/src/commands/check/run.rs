@@ -7,12 +7,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ordain_checks::ChecksError;
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
 use ordain_checks::{CodeFrom, RunReport, Selection};
-use ordain_engine::checks::{CheckOptions, CheckRun, CheckTask, Checks, ChecksError, needs_frames};
 use ordain_engine::{EngineError, Planner, Progress as _};
+use ordain_standing::{CheckOptions, CheckRun, CheckTask, Checks, needs_frames};
 use ordain_workspace::Workspace;
 
 use super::bar::Bar;
@@ -199,7 +200,7 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()>
     for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
         if let Some(file) = &wanted.file {
             let plain = TextOptions { width: WIDTH_OF_FILES, color: false };
-            ordain_engine::checks::write_file(file, render(wanted.format, plain).as_bytes())?;
+            ordain_standing::write_file(file, render(wanted.format, plain).as_bytes())?;
         }
     }
     let shown = args.format.iter().find(|wanted| wanted.file.is_none()).map(|wanted| wanted.format);

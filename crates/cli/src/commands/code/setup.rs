@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
-use ordain_engine::{CodeTask, EngineSettings, profile_for_files};
+use ordain_engine::{CodeTask, EngineSettings};
+use ordain_files::profile_for_files;
 use ordain_types::{Limits, parse_bytes, parse_duration};
 use ordain_workspace::Workspace;
 

@@ -8,10 +8,10 @@ use ordain_planner::{Brief, Exchange, Progress, StepBrief};
 use ordain_types::{
     CriterionJudge, CriterionRecord, ErrorClass, Event, OutlineStep, RunError, StepKind, Trouble,
 };
+use ordain_verify::claims::{self, Told};
 use serde_json::Value;
 
 use super::PlanRun;
-use crate::claims::{self, Told};
 use crate::error::EngineError;
 use crate::outcome::run_error;
 use crate::rounds::{self, Accepted, Ended, RoundLimits, Trial as _, Tried, Try};

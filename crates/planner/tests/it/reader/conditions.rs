@@ -18,9 +18,17 @@ fn is_declined(example: &str, request: &str) -> bool {
     !matches!(reader::plan(&brief(example, request)), Reply::Plan(_))
 }
 
+/// Each request of an example is carried out only if what its reading says holds.
+fn are_looked_up(cases: &[(&str, &str, &str)]) {
+    for (example, request, reading) in cases {
+        let said = read(example, request);
+        assert!(said.contains("only if ") && said.contains(reading), "{request}: {said}");
+    }
+}
+
 #[test]
 fn a_condition_about_another_row_is_looked_up_there() {
-    for (example, request, reading) in [
+    are_looked_up(&[
         (
             "sunglasses",
             "buy 2 Moons unless the Classic is round",
@@ -52,15 +60,12 @@ fn a_condition_about_another_row_is_looked_up_there() {
             "lend Kidnapped to Ida Bloom unless Silas Marner is available",
             "above 0 for Silas Marner",
         ),
-    ] {
-        let said = read(example, request);
-        assert!(said.contains("only if ") && said.contains(reading), "{request}: {said}");
-    }
+    ]);
 }
 
 #[test]
 fn a_condition_about_the_customer_is_looked_up_there() {
-    for (example, request, reading) in [
+    are_looked_up(&[
         (
             "library",
             "lend Persuasion to Otto Lindh unless Otto Lindh is active",
@@ -87,10 +92,7 @@ fn a_condition_about_the_customer_is_looked_up_there() {
             "transfer 50 from House fund to Travel fund unless the balance of Travel fund is above $10",
             "for Travel fund",
         ),
-    ] {
-        let said = read(example, request);
-        assert!(said.contains("only if ") && said.contains(reading), "{request}: {said}");
-    }
+    ]);
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn read_contract(shared: &Shared, sent: &proto::Job) -> Result<Contract, Status>
         name => name.parse::<Contract>().map_err(|error| invalid(error.to_string()))?,
     };
     // Programs that Ordain itself brings along, such as the one that looks into files, are not anybody's.
-    let is_own = || sent.helpers.is_empty() && ordain_engine::own_programs().any(|own| own == sent.code);
+    let is_own = || sent.helpers.is_empty() && ordain_files::own_programs().any(|own| own == sent.code);
     if contract == Contract::Open && !shared.options.allow_open && !is_own() {
         let message = "this executor does not take code under the contract `open`";
         return Err(status(Reason::NotOffered, message, Some("use `exec`, or start it with --allow-open")));

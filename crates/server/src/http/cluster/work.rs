@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ordain_engine::Schedules;
+use ordain_standing::Schedules;
 use ordain_store::{QueuedRun, StoreError};
 use ordain_types::{ErrorClass, RunId, RunRecord, RunState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};

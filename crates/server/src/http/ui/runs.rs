@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use ordain_checks::CheckResult;
-use ordain_engine::cost_of;
+use ordain_planner::cost_of;
 use ordain_planner::provider::prices_as_of;
 use ordain_store::{LedgerEntry, RunFilter};
 use ordain_types::{RunId, RunKind, RunRecord, RunState};

@@ -4,7 +4,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::Check;
-use ordain_engine::checks::TableState;
+use ordain_standing::TableState;
 use ordain_store::{BeginOptions, Call, Intent, Owned, Reply, RunFilter, Store, TableInfo};
 use ordain_types::{Column, Row, RunId, RunState};
 use ordain_ui::tables::{FilePage, Order, RowEvent, RowsPage};

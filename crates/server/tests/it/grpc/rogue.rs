@@ -259,7 +259,7 @@ async fn rules_names_and_helpers_of_a_caller_do_not_widen_what_the_executor_allo
 #[tokio::test]
 async fn a_file_can_be_looked_into_by_an_executor_that_takes_no_open_code() {
     let world = World::with(|options| options.allow_open = false).await;
-    let program = ordain_engine::own_programs().next().unwrap();
+    let program = ordain_files::own_programs().next().unwrap();
     let sent = |code: String| proto::Job {
         code,
         values_json: r#"{"names": [], "settings": {"expanded_bytes_max": 1}}"#.to_owned(),

@@ -8,7 +8,7 @@ use ordain_checks::kinds::HINT;
 use ordain_checks::report::PastResult;
 use ordain_checks::suggest::Suggestion;
 use ordain_checks::{Check, CheckResult, Threshold};
-use ordain_engine::checks::{Checks, FileChange, add_checks};
+use ordain_standing::{Checks, FileChange, add_checks};
 use ordain_store::EntryNote;
 use ordain_ui::Place;
 use ordain_ui::checks::{Form, Preview};

@@ -1,0 +1,355 @@
+//! Runs a check in a cell and reads what it claims, strictly.
+//!
+//! Code that a person or a model wrote has a cell to itself. Code of our own making can't tamper with anything, so checks
+//! of that kind follow one another in one cell and share the tables that it has mapped. One that does not come out well
+//! there is run again alone: what it says then cannot be blamed on the checks before it.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, LocalExecutor, NoHost, Shared,
+};
+use ordain_checks::kinds::TRANSFORM;
+use ordain_checks::{Check, Counts, FailedRow};
+use ordain_engine::{EXECUTORS_MAX, EngineError, profile_for};
+use ordain_types::{Cause, format_bytes};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::Checks;
+use crate::compile::Ready;
+use crate::tables::Tables;
+
+const SUMMARY_CHARACTERS_MAX: usize = 500;
+/// What is kept of what code printed.
+const PRINTED_BYTES_MAX: usize = 16 << 10;
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckFindings {
+    /// What it counted.
+    pub counts: Counts,
+    /// One sentence.
+    pub summary: String,
+    /// Some failing rows.
+    pub samples: Vec<FailedRow>,
+    /// The files with all of them.
+    pub artifacts: Vec<String>,
+    /// The figure that it saw.
+    pub observed: Option<Value>,
+    /// Whether it has not yet seen enough runs to judge.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_learning: bool,
+    /// What its code printed.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stdout: String,
+}
+
+/// Cells that see files in place where they are on this machine. Elsewhere a cell that checks share is sent a file once; a
+/// job with a cell to itself has its files with it.
+pub(crate) struct Cells {
+    here: Option<LocalExecutor>,
+    elsewhere: Arc<dyn Executor>,
+    files: Vec<InputFile>,
+    /// Tells them apart from those of another run of checks in this process.
+    number: usize,
+    /// The workers that have a shared cell elsewhere, and the files that it has.
+    sent: Mutex<HashMap<usize, BTreeSet<String>>>,
+}
+
+impl Cells {
+    /// Cells for jobs that read some of these files.
+    pub(crate) fn new(
+        executor: &Arc<dyn Executor>,
+        files: Vec<InputFile>,
+        running_max: usize,
+        jobs: usize,
+    ) -> Result<Self, CellError> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let here = executor.sharing(Shared { files: files.clone(), running_max, jobs })?;
+        let (elsewhere, sent) = (Arc::clone(executor), Mutex::default());
+        Ok(Self { here, elsewhere, files, number: NUMBER.fetch_add(1, Ordering::Relaxed), sent })
+    }
+
+    /// Whether they are on this machine.
+    pub(crate) fn are_here(&self) -> bool {
+        self.here.is_some()
+    }
+
+    /// Runs a job that reads the files of these names, again if its executor was lost.
+    pub(crate) async fn run(&self, mut job: Job, reads: &[String]) -> Result<Execution, CellError> {
+        self.add_files(&mut job, reads);
+        let mut tries = 1;
+        loop {
+            match self.executor().run(job.clone(), &mut NoHost, &mut Discard).await {
+                Err(error) if error.may_run_again() && tries < EXECUTORS_MAX => tries += 1,
+                ran => return ran,
+            }
+        }
+    }
+
+    /// Runs a check of our own making in the cell that such checks share. One that does not come out well there is run again
+    /// alone.
+    async fn run_shared(
+        &self,
+        mut job: Job,
+        reads: &[String],
+        worker: usize,
+    ) -> Result<Execution, CellError> {
+        let alone = job.clone();
+        job.session = Some(self.shared_cell(worker));
+        job.is_fresh = true;
+        if self.here.is_none() {
+            let mut sent = self.sent();
+            let has = sent.entry(worker).or_default();
+            let missing =
+                self.files.iter().filter(|file| reads.contains(&file.name) && has.insert(file.name.clone()));
+            job.files.extend(missing.cloned());
+        }
+        let ran = self.executor().run(job, &mut NoHost, &mut Discard).await;
+        match ran {
+            Ok(execution) if execution.cause == Cause::Ok && execution.values.contains_key("result") => {
+                return Ok(execution);
+            }
+            // Elsewhere the cell may have been lost with its machine.
+            Err(error) if self.here.is_some() => return Err(error),
+            Ok(_) | Err(_) => self.end_shared(worker).await,
+        }
+        self.run(alone, reads).await
+    }
+
+    fn shared_cell(&self, worker: usize) -> String {
+        format!("checks {} {worker}", self.number)
+    }
+
+    async fn end_shared(&self, worker: usize) {
+        self.sent().remove(&worker);
+        self.executor().end_session(&self.shared_cell(worker)).await;
+    }
+
+    fn sent(&self) -> MutexGuard<'_, HashMap<usize, BTreeSet<String>>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends them.
+    pub(crate) async fn close(self) {
+        let workers: Vec<usize> = self.sent().keys().copied().collect();
+        for worker in workers {
+            self.end_shared(worker).await;
+        }
+        if let Some(here) = self.here {
+            here.close().await;
+        }
+    }
+
+    fn executor(&self) -> &dyn Executor {
+        self.here.as_ref().map_or(self.elsewhere.as_ref(), |here| here)
+    }
+
+    fn add_files(&self, job: &mut Job, reads: &[String]) {
+        if self.here.is_none() {
+            job.files.extend(self.files.iter().filter(|file| reads.contains(&file.name)).cloned());
+        }
+    }
+}
+
+/// Where a check runs.
+#[derive(Clone, Copy)]
+pub(crate) struct WorkerCells<'a> {
+    pub(crate) cells: &'a Cells,
+    /// Which of the checks that run at once it is; no two have the same number.
+    pub(crate) worker: usize,
+}
+
+/// What the code says of itself. All of it is a claim.
+#[derive(Debug, Deserialize)]
+struct Claim {
+    status: String,
+    #[serde(default)]
+    summary: Option<String>,
+    #[serde(default)]
+    evaluated: Option<u64>,
+    #[serde(default)]
+    failed: Option<u64>,
+    #[serde(default)]
+    samples: Vec<FailedRow>,
+    #[serde(default)]
+    observed: Option<Value>,
+    #[serde(default)]
+    learning: bool,
+}
+
+impl Checks {
+    /// Runs a check. `Err` inside is why it could not be evaluated.
+    pub(crate) async fn execute(
+        &self,
+        check: &Check,
+        ready: &Ready,
+        tables: &Tables,
+        place: WorkerCells<'_>,
+        inputs: Value,
+        artifacts: &Path,
+    ) -> Result<Result<CheckFindings, String>, EngineError> {
+        let mut inputs = inputs;
+        if let Some(by) = &ready.by_database
+            && let Some(counted) = self.counted(by, check).await?
+        {
+            inputs["counted"] = counted;
+        }
+        let job = self.job(check, ready, tables, inputs);
+        let wanted: Vec<String> = job.frames.values().cloned().collect();
+        let execution = if ready.by_database.is_none() && ready.effects.uses_store() {
+            let mut job = job;
+            place.cells.add_files(&mut job, &wanted);
+            self.engine.run_reading(place.cells.executor(), job).await?
+        } else if ready.plan.source.is_ours() {
+            place.cells.run_shared(job, &wanted, place.worker).await?
+        } else {
+            place.cells.run(job, &wanted).await?
+        };
+        let advice = if ready.plan.source.is_ours() && ready.by_database.is_none() {
+            "pandas judges this rule with whole columns in memory, because no database certainly finds the same"
+        } else {
+            "use fewer columns, go through the table in pieces"
+        };
+        Ok(found(&execution, artifacts, check.kind == TRANSFORM, advice))
+    }
+
+    fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
+        let (code, effects) = match &ready.by_database {
+            Some(by) => (&by.code, &by.effects),
+            None => (&ready.code, &ready.effects),
+        };
+        let settings = self.engine.settings();
+        let mut job = Job::new(code.clone(), profile_for(effects));
+        "check.py".clone_into(&mut job.name);
+        job.limits = settings.limits.clone();
+        job.judged_by = Some(Arc::clone(&tables.judged_by));
+        for name in &ready.tables {
+            if let Some(path) = tables.ready(name).and_then(|facts| facts.path.as_deref()) {
+                job.frames.insert(name.clone(), file(path).name);
+            }
+        }
+        job.failing = Some(FailingRows {
+            keys: check.key_columns.clone(),
+            max_rows: check.samples.max_rows,
+            mask: check.samples.mask.clone(),
+        });
+        settings.helpers.source().clone_into(&mut job.helpers);
+        job.values.insert("inputs".to_owned(), inputs);
+        job.values
+            .insert("user_request".to_owned(), json!(check.calculation_hint.as_deref().unwrap_or_default()));
+        job.collect = vec!["result".to_owned()];
+        job
+    }
+}
+
+/// A table's file under the name by which jobs know it.
+pub(crate) fn file(path: &Path) -> InputFile {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    InputFile { name, path: path.to_owned() }
+}
+
+fn found(
+    execution: &Execution,
+    artifacts: &Path,
+    is_transform: bool,
+    advice: &str,
+) -> Result<CheckFindings, String> {
+    match execution.cause {
+        Cause::Ok => {}
+        Cause::Error => {
+            let Some(error) = &execution.error else {
+                return Err(format!("the code ended with exit code {}", execution.exit.unwrap_or_default()));
+            };
+            let line = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+            return Err(one_line(&format!("{}: {}{line}", error.kind, error.message)));
+        }
+        Cause::MemoryLimit => {
+            return Err(format!(
+                "memory_limit: it needs more than {}; {advice}, or raise `memory` under `[limits]`",
+                format_bytes(execution.limits.memory_bytes)
+            ));
+        }
+        Cause::Timeout => {
+            let wall = ordain_types::format_duration(execution.limits.wall);
+            return Err(format!("timeout: it did not end within {wall}; raise `wall` under `[limits]`"));
+        }
+        Cause::Crash => {
+            return Err(one_line(&format!(
+                "crash: {}; a library may end so where memory is short: raise `memory` ({}) under `[limits]`",
+                execution.detail.clone().unwrap_or_default(),
+                format_bytes(execution.limits.memory_bytes)
+            )));
+        }
+        cause => return Err(one_line(&format!("{cause}: {}", execution.detail.clone().unwrap_or_default()))),
+    }
+    let Some(value) = execution.values.get("result") else {
+        let note = execution.notes.get("result").and_then(Value::as_str);
+        return Err(one_line(&note.map_or_else(
+            || "the code set no `result`".to_owned(),
+            |note| format!("`result` could not be read: {note}"),
+        )));
+    };
+    let claim: Claim = serde_json::from_value(value.clone())
+        .map_err(|error| one_line(&format!("`result` is not understood: {error}")))?;
+    let counts = counted(&claim)?;
+    let has_files = is_transform || !claim.samples.is_empty();
+    let saved = if has_files { save(execution, artifacts)? } else { Vec::new() };
+    let summary = claim.summary.unwrap_or_else(|| claim.status.clone());
+    Ok(CheckFindings {
+        counts,
+        summary: one_line(&summary),
+        samples: claim.samples,
+        artifacts: saved,
+        observed: claim.observed.filter(|observed| !observed.is_null()),
+        is_learning: claim.learning,
+        stdout: printed(execution),
+    })
+}
+
+/// The beginning of what code printed.
+fn printed(execution: &Execution) -> String {
+    let end = execution.stdout.len().min(PRINTED_BYTES_MAX);
+    String::from_utf8_lossy(&execution.stdout[..end]).into_owned()
+}
+
+/// Code whose words and numbers disagree is not believed.
+fn counted(claim: &Claim) -> Result<Counts, String> {
+    let is_broken = match claim.status.as_str() {
+        "PASS" => false,
+        "FAIL" => true,
+        other => return Err(one_line(&format!("the code says `{other}`, which is neither PASS nor FAIL"))),
+    };
+    if let Some(failed) = claim.failed
+        && is_broken != (failed > 0)
+    {
+        return Err(format!("the code says {} and counts {failed} failing rows", claim.status));
+    }
+    if let (Some(evaluated), Some(failed)) = (claim.evaluated, claim.failed)
+        && failed > evaluated
+    {
+        return Err(format!("the code counts {failed} failing rows of {evaluated}"));
+    }
+    Ok(Counts { is_broken, evaluated: claim.evaluated, failed: claim.failed })
+}
+
+/// Saves what the code left, and gives the paths.
+fn save(execution: &Execution, folder: &Path) -> Result<Vec<String>, String> {
+    if execution.artifacts.is_empty() {
+        return Ok(Vec::new());
+    }
+    let failed = |error: std::io::Error| format!("its failing rows could not be saved: {error}");
+    fs_err::create_dir_all(folder).map_err(failed)?;
+    let saved = execution.artifacts.iter().map(|artifact| artifact.save(folder).map_err(failed));
+    saved.map(|path| path.map(|path| path.display().to_string())).collect()
+}
+
+/// Text from a cell, on one line, without control characters, bounded.
+fn one_line(text: &str) -> String {
+    let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    plain.take(SUMMARY_CHARACTERS_MAX).collect::<String>().trim().to_owned()
+}

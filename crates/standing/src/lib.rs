@@ -1,0 +1,121 @@
+//! Standing work: checks of a workspace, which are read, compiled once, run in parallel cells, graded and remembered; and
+//! what runs by the clock.
+//!
+//! A run of checks takes the engine's road as any other work does, and brings its own programs. `tables` makes every table a file that cells share, `compile`
+//! takes each check's code from the plan cache or has it made, `cells` runs one check, `results` grades what came of
+//! it, `run` brings them together and `state` keeps what the next run needs.
+//!
+//! Invariant: a result says what this run saw. What could not be evaluated is an ERROR, what was not evaluated is
+//! SKIPPED; an older PASS never stands in for either. With `--if-changed` a grade stands while rule and data are the same,
+//! and says from which run it is.
+
+mod by_sql;
+mod cells;
+mod changes;
+mod compile;
+mod convert;
+mod edit;
+mod failures;
+mod history;
+mod no_values;
+mod notify;
+mod parts;
+mod read;
+mod readings;
+mod record;
+mod results;
+mod run;
+mod schedules;
+mod shared;
+mod sources;
+mod state;
+mod suggest;
+mod tables;
+mod task;
+mod transform;
+mod values;
+mod write;
+
+pub use cells::CheckFindings;
+pub use changes::Change;
+pub use compile::{KeptCode, needs_frames};
+pub use edit::{ADDED_TO, FileChange, Proposal, add_checks, remove_check};
+pub use history::History;
+pub use read::{read_checks, write_file};
+pub use schedules::{Due, ScheduledRun, Schedules};
+pub use sources::is_data_file;
+pub use state::{LastRun, Past, State};
+pub use tables::{TableFacts, TableState};
+pub use task::{CheckOptions, CheckRun, CheckTask};
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ordain_checks::ChecksError;
+use ordain_engine::Engine;
+use ordain_store::Store;
+use ordain_workspace::Workspace;
+
+use crate::shared::TakenIn;
+
+/// The checks of one workspace.
+#[derive(Debug, Clone)]
+pub struct Checks {
+    workspace: Arc<Workspace>,
+    engine: Engine,
+    history: history::SharedHistory,
+    /// The results of checks on other nodes that this one has taken in.
+    taken_in: TakenIn,
+}
+
+impl Checks {
+    /// The checks of a workspace, run by its engine.
+    pub fn new(workspace: Arc<Workspace>, engine: Engine) -> Self {
+        Self { workspace, engine, history: Arc::default(), taken_in: TakenIn::default() }
+    }
+
+    /// The store, which keeps the ledger and the code.
+    pub fn store(&self) -> &Store {
+        self.engine.store()
+    }
+
+    /// The workspace.
+    pub fn workspace(&self) -> &Workspace {
+        &self.workspace
+    }
+
+    /// The tables of files, each with its file; a workbook is named once.
+    pub fn data_tables(&self) -> Result<Vec<(String, String)>, ChecksError> {
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        Ok(files.into_iter().map(|file| (file.stem, file.shown)).collect())
+    }
+
+    /// The tables that there are by their files and in the store.
+    pub fn table_names(&self) -> Result<BTreeSet<String>, ChecksError> {
+        let schema = self.store().schema();
+        let stored = schema.tables.iter().map(|table| table.name.clone());
+        Ok(self.data_tables()?.into_iter().map(|(name, _)| name).chain(stored).collect())
+    }
+
+    /// What is kept between runs besides the code.
+    pub fn state(&self) -> Result<State, ChecksError> {
+        State::open(&self.state_folder())
+    }
+
+    fn state_folder(&self) -> PathBuf {
+        self.workspace.state().join("checks")
+    }
+
+    fn artifacts_folder(&self) -> PathBuf {
+        self.state_folder().join(state::ARTIFACTS)
+    }
+
+    fn contracts_folder(&self) -> PathBuf {
+        self.workspace.state().join("contracts")
+    }
+
+    fn cache_folder(&self) -> PathBuf {
+        self.workspace.state().join("cache").join("tables")
+    }
+}

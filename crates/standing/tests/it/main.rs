@@ -1,0 +1,11 @@
+//! The behaviour of `ordain-standing` with real tables, a real store and real cells.
+
+mod check_changes;
+mod check_kinds;
+mod check_readings;
+mod check_sizes;
+mod check_tables;
+mod check_trust;
+mod check_unread;
+mod checks;
+mod readings;
