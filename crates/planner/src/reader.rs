@@ -6,6 +6,7 @@
 
 mod amounts;
 mod called;
+mod certain;
 mod code;
 mod compute;
 mod condition;
@@ -35,6 +36,7 @@ mod shape;
 mod sql;
 mod token;
 mod trace;
+mod value_words;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -44,7 +46,7 @@ use serde_json::Value;
 
 use crate::brief::{Brief, TableBrief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, Changes, DirectChanges, HeldBy};
+use ordain_types::{Catalog, Changes, DirectChanges, HeldBy, ParamKind};
 
 use code::Written;
 use form::{Form, Select};
@@ -84,7 +86,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 10;
+pub const RULES_VERSION: u32 = 11;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -236,7 +238,7 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
         if let (true, Some(open)) = (all.is_empty(), first.open_order()) {
             return Reading::None(Some(open));
         }
-        if let (true, Some(said)) = (all.is_empty(), statement(&first)) {
+        if let (true, Some(said)) = (all.is_empty(), statement(&first).or_else(|| denied(&first))) {
             return Reading::None(Some(said));
         }
         for focus in 0..index.tables.len() {
@@ -244,7 +246,10 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Reading::None(unknown(index, tokens, trace.furthest()));
+        let unfit = disagreeing(index, tokens, context);
+        return Reading::None(
+            unfit.or_else(|| unclear(&first)).or_else(|| unknown(index, tokens, trace.furthest())),
+        );
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
@@ -263,8 +268,50 @@ fn statement(parser: &Parser<'_>) -> Option<Unknown> {
     let mut after = names.filter_map(|(_, end, _)| parser.tokens.get(end));
     let verb = after.find(|token| LEXICON.has("says", &token.lower)).filter(|_| !parser.is_question())?;
     let reason = "That says something and asks nothing: end it with a question mark, or give an order";
-    let (text, at) = (verb.text.clone(), verb.at);
-    Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason.to_owned()) })
+    Some(Unknown::because(verb, reason))
+}
+
+/// The verb of an order that says what not to do: `do not book 2 Hamlet`.
+fn denied(parser: &Parser<'_>) -> Option<Unknown> {
+    let first = parser.opening();
+    let not = parser.one("not", parser.one("do", first).unwrap_or(first))?;
+    let is_action = |(what, ..): &(What, usize, u32)| matches!(what, What::Action(_));
+    let verb = parser.tokens.get(not).filter(|_| parser.mentions(not).iter().any(is_action))?;
+    Some(Unknown::because(verb, "That says what not to do"))
+}
+
+/// What an order cannot take: a day by which it is to be carried out, or a name in the plural.
+fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
+    let is_action = |(what, ..): &(What, usize, u32)| matches!(what, What::Action(_));
+    parser.mentions(parser.opening()).iter().any(is_action).then_some(())?;
+    let is_day = |at: usize| parser.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Days(..)));
+    let spans =
+        |at: usize| ["before", "after", "since", "until"].map(|class| parser.exact(class, at)).concat();
+    let is_plural = |at: usize| {
+        let token = &parser.tokens[at];
+        let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if parser.index.tables[*table].label == Some(*column) && !name.to_lowercase().ends_with(&token.lower));
+        token.lower != token.stem && parser.index.at(parser.tokens, at).iter().any(|(what, ..)| is_name(what))
+    };
+    let because = |at: usize| {
+        let token = &parser.tokens[at];
+        let reason = match () {
+            () if spans(at).into_iter().any(is_day) => {
+                format!("An order is carried out at once, so “{}” a day is not understood", token.text)
+            }
+            () if is_plural(at) => format!("“{}” is more than one: name each one that is meant", token.text),
+            () => return None,
+        };
+        Some(Unknown::because(token, &reason))
+    };
+    (0..parser.tokens.len()).find_map(because)
+}
+
+/// A pronoun that cannot mean the row that was spoken of.
+fn disagreeing(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Unknown> {
+    let filter = &context.rows?.filter;
+    let token = tokens.iter().find(|token| index.disagrees(&token.lower, filter))?;
+    let reason = format!("“{}” does not fit who was spoken of: say who is meant", token.text);
+    Some(Unknown::because(token, &reason))
 }
 
 /// Readings that come to the same code with the same values are one.
@@ -346,10 +393,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
         return Reply::Question(format!("{bound} ({}). Nothing was done.", meaning.words));
     }
     if let Some(key) = missing_key(index, &meaning.form) {
-        return Reply::Question(format!(
-            "I need to know the {key} for that ({}). Please say it too.",
-            meaning.words
-        ));
+        return Reply::Question(format!("I need to know the {key} for that ({}).", meaning.words));
     }
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
@@ -391,9 +435,7 @@ fn out_of_bounds(index: &Index, call: &form::Call) -> Option<String> {
         let form::Argument::Value(lit) = argument else { return None };
         let (param, value) = (&action.params[name], lit.value.as_f64()?);
         let bound = match () {
-            () if param.kind == Some(ordain_types::ParamKind::Count) && value.fract() != 0.0 => {
-                "a whole number".to_owned()
-            }
+            () if param.kind == Some(ParamKind::Count) && value.fract() != 0.0 => "a whole number".to_owned(),
             () if param.min.is_some_and(|min| value < min) => format!("at least {}", param.min?),
             () if value > param.max.unwrap_or(COUNT_MAX) => {
                 format!("at most {}", param.max.unwrap_or(COUNT_MAX))
@@ -459,14 +501,18 @@ fn missing(index: &Index, call: &form::Call, words: &str) -> String {
         .iter()
         .map(|name| {
             let param = &action.params[name];
+            let name = name.replace('_', " ");
             match (&param.kind, &param.table) {
-                (Some(ordain_types::ParamKind::Count), _) => "how many".to_owned(),
-                (_, Some(table)) => format!("which of the {table} ({})", name.replace('_', " ")),
-                _ => format!("which {}", name.replace('_', " ")),
+                (Some(ParamKind::Count), _) if name.ends_with('s') || LEXICON.has("counts_rows", &name) => {
+                    format!("how many {name}")
+                }
+                (Some(ParamKind::Number | ParamKind::Money), _) => format!("how much ({name})"),
+                (_, Some(table)) => format!("which of the {table} ({name})"),
+                _ => format!("which {name}"),
             }
         })
         .collect();
-    format!("I need to know {} for that ({words}). Please say {}.", asks.join(" and "), asks.join(" and "))
+    format!("I need to know {} for that ({words}).", asks.join(" and "))
 }
 
 /// What can be done about a change that was made.

@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::Checks;
 use crate::cells::{Cells, WorkerCells};
 use crate::compile::{Ready, wanted_tables};
+use crate::disk::Disk;
 use crate::failures;
 use crate::notify::{self, Before};
 use crate::parts::{Gathered, Judged};
@@ -308,7 +309,8 @@ impl Checks {
             .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         let files = paths.into_iter().map(crate::cells::file).collect();
-        Ok(Cells::new(self.engine.executor(), files, jobs, ready.len())?)
+        let disk = Disk { below: self.cache_folder(), bytes: self.workspace.scratch_bytes };
+        Ok(Cells::new(self.engine.executor(), files, jobs, ready.len(), Some(disk))?)
     }
 }
 

@@ -20,8 +20,7 @@ pub(super) fn problem(index: &Index, tokens: &[Token]) -> Option<Unknown> {
             Kind::Number(number) | Kind::Unclear(number) => foreign(index, tokens, &number)?,
             _ => return None,
         };
-        let (text, at) = (token.text.clone(), token.at);
-        Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason) })
+        Some(Unknown::because(token, &reason))
     })
 }
 
@@ -38,13 +37,7 @@ pub(super) fn percent(index: &Index, tokens: &[Token]) -> Option<Unknown> {
         "{} has no percents: write {} as its values are written, without the mark",
         named.name, said.text
     );
-    is_plain.then(|| Unknown {
-        text: said.text.clone(),
-        at: said.at,
-        is_known: true,
-        nearest: None,
-        reason: Some(reason),
-    })
+    is_plain.then(|| Unknown::because(said, &reason))
 }
 
 /// Whether a number is part of a name: `Rioja 1,5 l`.

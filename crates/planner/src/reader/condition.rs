@@ -173,7 +173,9 @@ impl Parser<'_> {
         if !(self.index.tables[table].is_people && self.is_label(table, column)) {
             return true;
         }
-        let Some(before) = end.checked_sub(2) else { return true };
+        let Some(before) = end.checked_sub(2) else {
+            return self.tokens[end - 1].text.starts_with(char::is_uppercase);
+        };
         let is_announced =
             self.index.at(self.tokens, before).iter().any(|(what, ..)| *what == What::Table(table));
         let has_article = matches!(self.tokens[before].lower.as_str(), "a" | "an" | "the");
@@ -184,11 +186,15 @@ impl Parser<'_> {
         self.index.tables[table].label == Some(column)
     }
 
-    /// `high priority`: a value may be followed by its column's name.
+    /// `high priority`, `cancelled a booking`: a value may be followed by its column's name, or by the noun of its row.
     fn named_after(&self, table: usize, column: usize, end: usize) -> usize {
+        let noun = self.fill(end);
+        let is_other = table != self.focus && noun > end;
+        let row = self.index.at(self.tokens, noun).into_iter().filter(|_| is_other);
+        let row = row.filter(|(what, ..)| *what == What::Table(table)).map(|(_, length, _)| noun + length);
         let named = self.index.at(self.tokens, end).into_iter();
         let same = named.filter(|(what, ..)| *what == What::Column(table, column));
-        same.map(|(_, length, _)| end + length).max().unwrap_or(end)
+        same.map(|(_, length, _)| end + length).chain(row).max().unwrap_or(end)
     }
 
     /// The columns that are named at a place.
@@ -284,7 +290,15 @@ impl Parser<'_> {
                 found.push((cmp(Op::Eq, lit), end, cost));
             }
         }
+        found.extend(self.small_value(path, place).map(|(lit, end)| (cmp(Op::Eq, lit), end, 0)));
         found
+    }
+
+    /// `membership none`: a value that is a little word, after the name of its column.
+    pub(super) fn small_value(&self, path: &Path, place: usize) -> Option<(Lit, usize)> {
+        let token = self.tokens.get(place)?;
+        let value = self.index.small_value(path, &token.lower)?;
+        Some((Lit { value: value.clone(), at: token.at }, place + 1))
     }
 
     /// Passes over the unit of a column.
@@ -364,7 +378,9 @@ impl Parser<'_> {
         if let (Some(end), Some(column)) = (in_stock, self.role("quantity")) {
             found.push((self.own(column), end, 0));
         }
-        let is_count = in_stock.is_some() || self.tokens[self.fill(place)].lower == "fewer";
+        // What is longer is not dearer.
+        let is_count = in_stock.is_some()
+            || matches!(self.tokens[self.fill(place)].lower.as_str(), "fewer" | "longer" | "shorter");
         // Of files it is not known that a bare number is a price; an order depends on nothing that is likely at best.
         let is_money = matches!(number.unit, Unit::Money(_));
         let is_price = if self.files || self.is_condition { is_money } else { number.unit != Unit::Percent };
@@ -505,11 +521,6 @@ impl Parser<'_> {
     /// `in stock`, `out of stock`.
     fn stocked(&self, place: usize) -> All<Cond> {
         let Some(column) = self.role("quantity") else { return Vec::new() };
-        // What the owner declares comes first.
-        let is_declared = |what: &What| matches!(what, What::Verb(which) if self.index.verbs[*which].is_condition && self.index.verbs[*which].table == self.focus);
-        if self.mentions(place).iter().any(|(what, ..)| is_declared(what)) {
-            return Vec::new();
-        }
         let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
         let have = self.one("have", place).unwrap_or(place);
         // What the owner declares counts, where the words are the same.
@@ -545,7 +556,7 @@ impl Parser<'_> {
             {
                 let column = &self.index.tables[path.table].columns[path.column];
                 // Where every row has a number, `with a discount` means another one than 0, or nothing.
-                if self.is_number(&path) && !column.has_nulls {
+                if column.flag.is_some() || self.is_number(&path) && !column.has_nulls {
                     continue;
                 }
                 // `without membership`, where the data says `none`.
@@ -629,9 +640,15 @@ impl Parser<'_> {
         found
     }
 
-    /// `did Frank book it`: the rows that the conversation was about.
-    fn pronoun_object(&self, place: usize) -> Option<(Cond, usize, u32)> {
-        let (end, rows) = (self.one("talk.it", place)?, self.context.as_ref()?);
+    /// `did Frank book it`, `what did she book`: the rows that the conversation was about.
+    pub(super) fn spoken_of(&self, class: &str, place: usize) -> Option<(Cond, usize, u32)> {
+        let (end, rows) = (self.one(class, place)?, self.context.as_ref()?);
+        let is_person = self.index.tables[rows.table].is_people;
+        if class == "talk.person" && !is_person
+            || self.index.disagrees(&self.tokens[end - 1].lower, &rows.filter)
+        {
+            return None;
+        }
         let hops = self.hops(self.focus, rows.table);
         let ([hops], None) = (hops.as_slice(), &rows.order) else { return None };
         let [hop] = hops.as_slice() else { return None };
@@ -657,7 +674,7 @@ impl Parser<'_> {
         if written != place {
             found.extend(self.conds(written));
         }
-        found.extend(self.pronoun_object(place));
+        found.extend(self.spoken_of("talk.it", place));
         // `borrowed the book Dune`: the noun of the table that the value is of.
         for (what, end, _) in self.mentions(place) {
             if let What::Table(table) = what

@@ -69,7 +69,7 @@ impl Parser<'_> {
                 }
                 // Of files it is not known whether `how many visits` are rows or the sum of a column, unless its name says it.
                 let rows =
-                    if self.files && !self.is_additive(&path) { Vec::new() } else { self.with_verb(end) };
+                    if self.files && !self.is_additive(&path) { Vec::new() } else { self.with_spoken(end) };
                 for (filter, end, more) in rows {
                     for (end, _) in self.tails(end) {
                         found.push((self.select(filter.clone(), sum(&path)), end, cost + more + 1));
@@ -168,6 +168,16 @@ impl Parser<'_> {
             let asked = Asked::Figure { measure: Measure::Count, by: Vec::new(), best: None };
             found.push((self.select(Cond::Null(path), asked), end, cost));
         }
+        found
+    }
+
+    /// What is said after a column; if nothing is, the rows that the conversation was about.
+    fn with_spoken(&self, place: usize) -> All<Cond> {
+        let spoken = self.context.as_ref().filter(|rows| rows.table == self.focus && rows.order.is_none());
+        let mut found: All<Cond> = self.conds(place);
+        let is_said = |cond: &Cond| !cond.is_always();
+        found.retain(|(cond, ..)| is_said(cond));
+        found.push((spoken.map_or_else(Cond::always, |rows| rows.filter.clone()), place, 0));
         found
     }
 

@@ -107,6 +107,7 @@ impl<'a> Parser<'a> {
         let anybody =
             self.lex("anybody", place).into_iter().map(|end| (Cond::always(), Subject::Named, end, 0));
         let named = self.conds(place).into_iter().filter(|(cond, ..)| is_plain(cond));
+        let named = named.chain(self.spoken_of("talk.person", place));
         let named = named.map(|(cond, end, cost)| (cond, Subject::Named, end, cost));
         ours.chain(anybody).chain(named).chain(nobody).collect()
     }
@@ -267,6 +268,10 @@ impl<'a> Parser<'a> {
         end: usize,
         cost: u32,
     ) -> All<Select> {
+        // Those for which it was never done are in no group.
+        if !best.0 && !path.hops.is_empty() {
+            return Vec::new();
+        }
         let quantity = self.index.role(self.focus, "quantity").filter(|_| !often);
         let measure = quantity.map_or(Measure::Count, |column| summed(verb, self.own(column)));
         let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some(best) };

@@ -76,6 +76,12 @@ pub struct Unknown {
 }
 
 impl Unknown {
+    /// A word that is understood, and why it cannot be taken.
+    pub(super) fn because(token: &Token, reason: &str) -> Self {
+        let (text, at) = (token.text.clone(), token.at);
+        Self { text, at, is_known: true, nearest: None, reason: Some(reason.to_owned()) }
+    }
+
     /// As the beginning of a sentence.
     pub(crate) fn sentence(&self) -> String {
         let text = &self.text;

@@ -52,8 +52,16 @@ fn follow(index: &Index, past: &Past, reading: Reading, turn: &Turn) -> Past {
         Reading::One(meaning) => {
             let is_done = meaning.form.is_change() && turn.status.as_deref() == Some("success");
             let said = rows_of(&meaning.form);
-            let several = said.as_ref().map(|rows| together(index, past.several.as_ref(), rows));
             let listed = said.as_ref().map(|rows| listed(index, rows, &turn.answer));
+            // `the two cheapest` are those two from then on, whatever is said of them.
+            let said = said.map(|rows| match &listed {
+                Some(listed) if rows.order.is_some() && !listed.is_empty() => {
+                    let filter = Cond::any(listed.clone());
+                    Select { filter, order: None, nth: None, limit: None, ..rows }
+                }
+                _ => rows,
+            });
+            let several = said.as_ref().map(|rows| together(index, past.several.as_ref(), rows));
             Past {
                 form: Some(meaning.form),
                 rows: said.or_else(|| past.rows.clone()),

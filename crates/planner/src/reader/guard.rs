@@ -182,7 +182,9 @@ impl Reader<'_> {
         let it = said("condition.it").filter(|_| !is_people);
         let person = said("condition.person").filter(|_| is_people);
         let word = it.or(person).or_else(|| said("condition.they"));
-        let rows = self.ordered.iter().filter(|rows| rows.table == parser.focus);
+        let first = self.tokens.first().map_or("", |token| token.lower.as_str());
+        let fits = |rows: &&Select| rows.table == parser.focus && !self.index.disagrees(first, &rows.filter);
+        let rows = self.ordered.iter().filter(fits);
         let ends = [word.map(|end| (end, true)), Some((there.unwrap_or(0), false))];
         rows.flat_map(|rows| ends.into_iter().flatten().map(move |(end, is_said)| (rows, end, is_said)))
             .map(|(rows, end, is_said)| Subject {

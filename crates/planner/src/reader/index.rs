@@ -10,6 +10,7 @@ use super::lexicon::{LEXICON, singular, verb_forms};
 use super::shape::shape;
 use super::token::{Kind, tokens};
 use super::trace::Naming;
+use super::value_words::value_words;
 use crate::brief::{Brief, TableBrief, Task};
 
 pub(crate) use super::declared::{Subject, Verb};
@@ -32,7 +33,11 @@ pub(crate) struct Index {
     /// Whether the data writes fractions with a comma, and whether the tables are files.
     pub(crate) commas: bool,
     pub(crate) files: bool,
+    /// Whether a rule is read, which names the column of every value.
+    is_rule: bool,
     mentions: HashMap<String, Vec<Entry>>,
+    /// Values that are little words of the language: table, column and value.
+    small: HashMap<String, Vec<(usize, usize, Value)>>,
     /// The forms in which a word stands in a column's texts.
     forms: HashMap<(usize, usize, String), Vec<String>>,
 }
@@ -123,11 +128,12 @@ impl Index {
     /// Builds the index of a brief's tables.
     pub(crate) fn of(brief: &Brief, catalog: &Catalog) -> Self {
         let commas = catalog.data.values().any(|notes| notes.decimal == Some(','));
-        let mut index = Self { catalog: catalog.clone(), commas, ..Self::default() };
+        let is_rule = brief.task == Task::Check;
+        let mut index = Self { catalog: catalog.clone(), commas, is_rule, ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
         // A rule is about columns as they are.
-        if brief.task != Task::Check {
+        if !is_rule {
             index.refer_by_texts(&brief.tables);
         }
         for (place, table) in brief.tables.iter().enumerate() {
@@ -143,13 +149,22 @@ impl Index {
         index
     }
 
-    /// Other words of the language for a table's rows, where nothing else is called so.
+    /// Other words of the language for a table's rows and columns, where nothing else is called so.
     fn add_synonyms(&mut self, place: usize) {
         let noun = split_name(&self.tables[place].name).last().map(|word| singular(word)).unwrap_or_default();
         let known = LEXICON.matches("synonyms", &[noun.as_str()]);
         for word in known.iter().flat_map(|(_, words)| words.split(' ')) {
             if !self.mentions.contains_key(word) {
                 self.add_exact(&[word.to_owned()], What::Table(place), 1);
+            }
+        }
+        for at in 0..self.tables[place].columns.len() {
+            let last = split_name(&self.tables[place].columns[at].name).pop().unwrap_or_default();
+            let verbs = LEXICON.matches("column_verbs", &[last.as_str()]);
+            for word in verbs.iter().flat_map(|(_, words)| words.split(' ')) {
+                if !self.mentions.contains_key(word) {
+                    self.add_exact(&[word.to_owned()], What::Column(place, at), 1);
+                }
             }
         }
     }
@@ -305,6 +320,12 @@ impl Index {
                     self.add(&[base.clone(), vec!["day".to_owned()]].concat(), what.clone(), 0);
                     self.add(&base, what.clone(), 1);
                 }
+                // `when did she join`, for `joined`.
+                if let [verb] = base.as_slice()
+                    && let Some(stem) = verb.strip_suffix("ed")
+                {
+                    self.add_exact(&[stem.to_owned()], what.clone(), 1);
+                }
             }
             self.add_values(place, at, brief);
         }
@@ -325,7 +346,7 @@ impl Index {
         let is_person = self.names_people(place, at);
         for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let words = split_text(&text);
+            let words = value_words(&text);
             if words.is_empty() {
                 continue;
             }
@@ -337,9 +358,12 @@ impl Index {
                     self.add_person(&words, what, u32::from(!is_name));
                 } else if !operator {
                     self.add(&words, what, u32::from(!is_name));
-                } else if !LEXICON.is_operator(token_word(&text)) || is_number_name(&text) {
-                    // `IT`, which is no pronoun in capitals; `Six`, which is no number there.
+                } else if self.is_rule || matches!(text.as_str(), "IT" | "US") || is_number_name(&text) {
+                    // They are no pronouns in capitals; `Six` is no number there.
                     self.add_exact(std::slice::from_ref(&text), what, u32::from(!is_name));
+                } else {
+                    // `no`, `all`: they say something else, unless their column is named.
+                    self.small.entry(words[0].clone()).or_default().push((place, at, value.clone()));
                 }
             }
             let is_label = self.tables[place].label == Some(at);
@@ -369,8 +393,29 @@ impl Index {
         }
     }
 
+    /// The texts of a column that can be named.
+    pub(crate) fn texts(&self, path: &Path) -> Vec<&String> {
+        let entries = self.mentions.values().flatten();
+        let own = entries.filter_map(|entry| match &entry.what {
+            What::Value(table, column, Value::String(text)) => {
+                ((*table, *column) == (path.table, path.column)).then_some(text)
+            }
+            _ => None,
+        });
+        own.collect()
+    }
+
+    /// The value of a column that is a little word of the language.
+    pub(crate) fn small_value(&self, path: &Path, word: &str) -> Option<&Value> {
+        let known = self.small.get(word)?.iter();
+        known
+            .filter(|(table, column, _)| (*table, *column) == (path.table, path.column))
+            .map(|(.., value)| value)
+            .next()
+    }
+
     /// Whether a column holds names of people.
-    fn names_people(&self, place: usize, at: usize) -> bool {
+    pub(super) fn names_people(&self, place: usize, at: usize) -> bool {
         let table = &self.tables[place];
         let words = split_name(&table.columns[at].name);
         table.is_people && table.label == Some(at)
@@ -529,54 +574,20 @@ impl Index {
 
     /// The known word that is spelled most like another one.
     pub(crate) fn nearest(&self, word: &str) -> Option<String> {
-        let known = self.mentions.keys().map(String::as_str).filter(|known| known.chars().count() > 3);
+        // Neither a part of a name nor a form of a declared word is what somebody meant.
+        let is_name = |entry: &Entry| match entry.what {
+            What::Word(..) => false,
+            What::Verb(which) => !self.verbs[which].is_condition,
+            _ => entry.words.len() == 1,
+        };
+        let known = self.mentions.iter().filter(|(_, entries)| entries.iter().any(is_name));
+        let known = known.map(|(word, _)| word.as_str()).filter(|known| known.chars().count() > 3);
         ordain_types::nearest(word, known).map(str::to_owned)
     }
 
     /// The forms in which a word stands in a column's texts.
     pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
         self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// The column of a table that has a role: declared, or by the words of its name.
-    pub(crate) fn role(&self, table: usize, role: &str) -> Option<usize> {
-        let columns = &self.tables[table].columns;
-        if let Some(declared) = columns.iter().position(|column| column.role.as_deref() == Some(role)) {
-            return Some(declared);
-        }
-        let list = match role {
-            "price" => "price_columns",
-            "quantity" => "stock_columns",
-            "amount" => "amount_columns",
-            _ => return None,
-        };
-        let fits = |column: &Column| {
-            let words = split_name(&column.name);
-            let is_number = matches!(column.sort, Sort::Number | Sort::Whole);
-            is_number && (words.iter().any(|word| LEXICON.has(list, word)) || LEXICON.has(list, &column.name))
-        };
-        let found: Vec<usize> = (0..columns.len()).filter(|at| fits(&columns[*at])).collect();
-        match found.as_slice() {
-            [only] => Some(*only),
-            _ => None,
-        }
-    }
-
-    /// Whether a column tells things apart: an id, a number of a house, a year.
-    pub(crate) fn is_id(&self, table: usize, column: usize) -> bool {
-        let shape = &self.tables[table].columns[column];
-        let last = split_name(&shape.name).pop().unwrap_or_default();
-        self.tables[table].key == Some(column)
-            || shape.refers.is_some()
-            || LEXICON.has("id_words", &last)
-            || LEXICON.has("person_words", &last)
-    }
-
-    /// The only column of days of a table.
-    pub(crate) fn day(&self, table: usize) -> Option<usize> {
-        let columns = &self.tables[table].columns;
-        let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
-        days.next().filter(|_| days.next().is_none())
     }
 }
 
@@ -687,9 +698,4 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
 /// Whether a name is a word for a number, written as a name: `Six`.
 fn is_number_name(text: &str) -> bool {
     text.starts_with(char::is_uppercase) && LEXICON.has("numbers", &text.to_lowercase())
-}
-
-/// The one word of a text, as the lexicon knows it.
-fn token_word(text: &str) -> &str {
-    if matches!(text, "IT" | "US") { text } else { "" }
 }

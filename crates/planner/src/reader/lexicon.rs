@@ -4,7 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
 
 /// The words of English.
-const ENGLISH: &str = include_str!("../../lexicon/en.toml");
+const ENGLISH: &str = concat!(
+    include_str!("../../lexicon/en.toml"),
+    include_str!("../../lexicon/en_rules.toml"),
+    include_str!("../../lexicon/en_files.toml"),
+    include_str!("../../lexicon/en_names.toml"),
+);
 
 /// Phrases by class, found by their first word.
 pub(crate) struct Lexicon {
@@ -22,8 +27,8 @@ struct Entry {
 /// The lexicon that requests are read with.
 pub(crate) static LEXICON: LazyLock<Lexicon> = LazyLock::new(|| Lexicon::parse(ENGLISH));
 
-/// Words of rules, files and calculations are operators there alone.
-const APART: [&str; 7] = ["rule", "file", "compute", "text", "archive", "picture", "array"];
+/// Words of rules, files and calculations are operators there alone, and given names nowhere.
+const APART: [&str; 8] = ["rule", "file", "compute", "text", "archive", "picture", "array", "given"];
 
 impl Lexicon {
     fn parse(text: &str) -> Self {
@@ -60,7 +65,8 @@ impl Lexicon {
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
         // A particle alone is half a verb, and the others are no words of requests.
-        if !matches!(class, "particles" | "plain_classes" | "small" | "never_taught") {
+        let is_said = !matches!(class, "particles" | "plain_classes" | "small" | "never_taught");
+        if is_said && !class.starts_with("given") {
             self.words.extend(words.iter().cloned());
         }
         self.lists.entry(class.to_owned()).or_default().push(phrase.to_owned());

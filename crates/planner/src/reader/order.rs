@@ -4,8 +4,8 @@ use ordain_types::{Action, Param, ParamKind};
 use serde_json::json;
 
 use super::explain::Unknown;
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Path, Select};
-use super::index::{Sort, What};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Path, Select};
+use super::index::{Sort, Table, What};
 use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
@@ -64,8 +64,7 @@ impl Parser<'_> {
         });
         let token = open.max().and_then(|end| self.tokens.get(end - 1))?;
         let reason = format!("“{}” names nothing here: say which one", token.text);
-        let (text, at) = (token.text.clone(), token.at);
-        Some(Unknown { text, at, is_known: true, nearest: None, reason: Some(reason) })
+        Some(Unknown::because(token, &reason))
     }
 
     /// Where an order may begin; whether a wish was said that makes even a question an order; whether it is a question.
@@ -164,8 +163,13 @@ impl Parser<'_> {
             begins.extend(self.parted_verbs(action, place));
             for (name, param) in &action.params {
                 let Some(table) = self.table_of(param) else { continue };
-                for (np, end, cost) in
-                    self.about(table).np(place).iter().filter(|(np, ..)| np.is_named() && np.number.is_none())
+                // `Duke needs to rest` says something of Duke; `Ida wants to borrow Emma` is an order for her.
+                let is_asking = self.index.tables[table].is_people && !param.after.is_empty();
+                for (np, end, cost) in self
+                    .about(table)
+                    .np(place)
+                    .iter()
+                    .filter(|(np, ..)| is_asking && np.is_named() && np.number.is_none())
                 {
                     let verb = self.one("subject.wants", *end).and_then(|end| self.verb(which, end));
                     if let Some(end) = verb {
@@ -269,6 +273,8 @@ impl Parser<'_> {
                 if given.common.is_empty() && given.items.is_empty() {
                     found.extend(self.indirect(param, given.end));
                 }
+                found.extend(self.joined(name, param, &given));
+                found.retain(|(argument, end, _)| !self.is_uncounted(action, name, argument, *end));
                 for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
                     // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
@@ -285,6 +291,22 @@ impl Parser<'_> {
         }
         done.retain(|given| given.rest.is_empty() && !(given.items.is_empty() && given.common.is_empty()));
         done
+    }
+
+    /// `3 kg of oats`, `3 to Duke`, `with 5`: after another value, one that the catalog names no word before.
+    fn joined(&self, name: &str, param: &Param, given: &Given) -> All<Argument> {
+        let (Some((last, value)), true) = (given.common.last(), param.after.is_empty()) else {
+            return Vec::new();
+        };
+        let table = self.table_of(param).map(|table| &self.index.tables[table]);
+        let is_measured = |table: &Table| table.columns.iter().any(|column| column.name == *last);
+        let words: &[&str] = match table {
+            Some(table) if matches!(value, Argument::Value(_)) && is_measured(table) => &["of", "to"],
+            Some(_) => &["to"],
+            None => &["with", "by"],
+        };
+        let is_said = self.tokens.get(given.end).is_some_and(|token| words.contains(&token.lower.as_str()));
+        if is_said { self.argument(name, param, given.end + 1) } else { Vec::new() }
     }
 
     /// `lend Goran Petrovic a saw`: right after the verb, somebody to whom it is done.
@@ -369,6 +391,7 @@ impl Parser<'_> {
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
                         let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
                         if after_number && is_best(&argument)
+                            || self.is_uncounted(action, name, &argument, end)
                             || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;
@@ -425,7 +448,7 @@ impl Parser<'_> {
                         && says_which
                         && has_noun
                         && !says_by_others
-                        && !other.is_named_by_others(np)
+                        && !other.is_loosely_named(np)
                     {
                         // `2 aviators and a moon` are two items, before they are one that is unclear.
                         let cost = cost + if np.names.len() > 1 { 2 } else { 0 };
@@ -612,9 +635,10 @@ impl Parser<'_> {
                 if arguments.iter().any(|(known, _)| known == name) {
                     continue;
                 }
-                // `I will take 2`: of what the conversation was about.
-                let context =
-                    self.context.as_ref().filter(|context| Some(context.table) == self.table_of(param));
+                // `I will take 2`: of what the conversation was about. For whom is never taken from it.
+                let is_item = action.each.iter().any(|each| each == name);
+                let context = self.context.as_ref();
+                let context = context.filter(|rows| is_item && Some(rows.table) == self.table_of(param));
                 if let Some(context) = context {
                     let rows = Select { asked: Asked::Rows, ..context.clone() };
                     arguments.push((name.to_owned(), Argument::Row(Box::new(rows))));
@@ -654,14 +678,6 @@ impl Parser<'_> {
     /// Whether more than one is meant, and not how many.
     pub(crate) fn says_several(&self) -> bool {
         self.tokens.iter().any(|token| LEXICON.has("several", token.word()))
-    }
-
-    /// Whether rows are called by a word in the plural that is not so in the data.
-    fn is_plural(&self, filter: &Cond) -> bool {
-        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = filter else { return false };
-        let said = self.tokens.iter().find(|token| token.at.1 == lit.at.1 && token.kind == Kind::Word);
-        let name = lit.value.as_str().unwrap_or_default().to_lowercase();
-        said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
     }
 }
 

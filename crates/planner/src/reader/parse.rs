@@ -218,10 +218,31 @@ impl<'a> Parser<'a> {
         if self.strict {
             found.retain(|(what, _, cost)| *cost == 0 || !matches!(what, What::Column(..)));
         }
+        // `a booking`, where bookings are a table: the row, and not that somebody did it.
+        let nouns: Vec<(usize, usize)> = found
+            .iter()
+            .filter_map(|(what, end, _)| match what {
+                What::Table(table) if self.tokens[end - 1].stem.ends_with("ing") => Some((*table, *end)),
+                _ => None,
+            })
+            .collect();
+        found.retain(|(what, end, _)| {
+            !matches!(what, What::Verb(which) if nouns.contains(&(self.index.verbs[*which].table, *end)))
+        });
         // The longest mention wins.
         let longest = found.iter().map(|(_, end, _)| *end).max().unwrap_or(place);
         self.trace.reached(longest);
-        found.retain(|(what, end, _)| *end == longest || matches!(what, What::Column(..) | What::Action(_)));
+        // `horses born in 2018`: the horses, and a day of theirs.
+        let is_day = |(what, end, _): &(What, usize, u32)| {
+            matches!(what, What::Column(table, column) if self.index.tables[*table].columns[*column].sort == Sort::Day)
+                && *end == longest
+        };
+        let has_day = found.iter().any(is_day);
+        found.retain(|(what, end, _)| {
+            let is_kept = matches!(what, What::Column(..) | What::Action(_))
+                || has_day && matches!(what, What::Table(_));
+            *end == longest || is_kept
+        });
         found
     }
 

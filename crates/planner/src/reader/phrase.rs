@@ -5,7 +5,6 @@ use std::rc::Rc;
 use serde_json::json;
 
 use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
-use super::guard;
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
@@ -122,7 +121,9 @@ impl Parser<'_> {
                     all.push((Np { order: Some(order), nth, ..np.clone() }, self.determiners(end), cost));
                 }
             }
-            let negated = self.one("not", end);
+            // `cancel never the lesson` denies the order, and not what is said of the lesson.
+            let negated = self.tokens.get(end).filter(|token| token.lower == "not").map(|_| end + 1);
+            let negated = negated.filter(|start| self.fill(*start) == *start);
             for (start, is_not) in [(Some(end), false), (negated, true)] {
                 let Some(start) = start else { continue };
                 for (cond, after, more) in self.value(start) {
@@ -244,17 +245,6 @@ impl Parser<'_> {
         Some(rows).filter(|rows| is_list && !self.is_name(&rows.filter))
     }
 
-    /// Whether rows are called by the name of a row that they refer to, without their own noun: `Hamlet` is a show, and
-    /// not the booking of it. What the conversation was about was said before.
-    pub(crate) fn is_named_by_others(&self, np: &Np) -> bool {
-        let known = self.list().map(|rows| &rows.filter);
-        let said = np.conds.iter().filter(|cond| Some(*cond) != known);
-        let mut all = Vec::new();
-        said.clone().for_each(|cond| guard::parts(cond, &mut all));
-        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
-        !np.has_table() && (said.clone().any(Cond::asks_others) || !all.iter().all(is_own))
-    }
-
     /// `the last one`, `the second`: a row by its place in the list that was shown.
     fn placed(&self, place: usize) -> Option<(Cond, usize, u32)> {
         let start = self.fill(place);
@@ -272,8 +262,10 @@ impl Parser<'_> {
     /// `it`, `those`, `the cheaper one`: rows that the conversation was about.
     pub(crate) fn pronoun(&self, np: &Np, place: usize, cost: u32) -> All<Np> {
         let is_own = |rows: &&Select| rows.table == self.focus;
-        let Some(last) = self.context.as_ref().filter(is_own) else { return Vec::new() };
-        let several = self.several.as_ref().filter(is_own).unwrap_or(last);
+        // Of a list in some order it is not known which rows they were.
+        let is_known = |rows: &&Select| is_own(rows) && (rows.order.is_none() || rows.limit == Some(1));
+        let Some(last) = self.context.as_ref().filter(is_known) else { return Vec::new() };
+        let several = self.several.as_ref().filter(is_known).unwrap_or(last);
         let known = |rows: &Select, order: Option<Order>| Np {
             conds: vec![rows.filter.clone()],
             order: order.or_else(|| rows.order.clone()),
@@ -288,7 +280,8 @@ impl Parser<'_> {
         }
         let mut found: All<Np> = Vec::new();
         if let Some(end) = self.one("talk.it", place) {
-            let is_one = matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
+            let is_which = end > 1 && self.tokens[end - 2].lower == "which";
+            let is_one = !is_which && matches!(self.tokens[end - 1].lower.as_str(), "it" | "one" | "that");
             let rows = if is_one { last } else { several };
             found.push((Np { single: is_one, ..known(rows, None) }, end, cost));
         }
@@ -302,9 +295,11 @@ impl Parser<'_> {
             _ => is_people && is_row,
         });
         let its = its.filter(|end| self.columns(*end).iter().any(|(path, ..)| path.hops.is_empty()));
-        found.extend(person.or(its).map(|end| (known(last, None), end, cost)));
-        // Of one row alone there is no cheaper one.
-        if let Some((order, end)) = self.comparative(place).filter(|_| !self.is_name(&several.filter)) {
+        let fits = |end: &usize| !self.index.disagrees(&self.tokens[end - 1].lower, &last.filter);
+        found.extend(person.or(its).filter(fits).map(|end| (known(last, None), end, cost)));
+        // Of one row alone there is no cheaper one, of three there are two.
+        let is_list = !self.is_name(&several.filter) && several.order.is_none() && self.listed.len() < 3;
+        if let Some((order, end)) = self.comparative(place).filter(|_| is_list) {
             let end = self.one("thing", end).unwrap_or(end);
             found.push((known(several, Some(order)), end, cost));
         }
@@ -326,6 +321,7 @@ impl Parser<'_> {
         let mut open: All<Vec<Cond>> =
             self.name(both).into_iter().map(|(cond, end, cost)| (vec![cond], end, cost)).collect();
         while let Some((names, end, cost)) = open.pop() {
+            let is_whole = both == place || names.len() > 1;
             if names.len() < 8 {
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
@@ -337,7 +333,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            found.push((names, end, cost));
+            found.extend(is_whole.then_some((names, end, cost)));
         }
         found
     }
@@ -392,15 +388,17 @@ impl Parser<'_> {
                 .into_iter()
                 .chain(but.map(|start| (start, true)))
             {
+                // `musicals except Six under £33`: what is said after a name is not said of it.
                 for (inner, after, more) in self.np(start).iter().filter(|(inner, ..)| {
-                    inner.order.is_none() && !inner.conds.is_empty() && (!is_but || inner.is_named())
+                    let is_plain = if inner.is_named() { inner.conds.len() == 1 } else { !is_but };
+                    inner.order.is_none() && !inner.conds.is_empty() && is_plain
                 }) {
                     let not = Cond::Not(Box::new(Cond::all(inner.conds.clone())));
-                    all.push((
-                        Np { conds: [np.conds.clone(), vec![not]].concat(), ..np.clone() },
-                        *after,
-                        cost + more,
-                    ));
+                    let conds = [np.conds.clone(), vec![not]].concat();
+                    for (cond, after, less) in self.with_verb(*after) {
+                        let conds = [conds.clone(), vec![cond]].concat();
+                        all.push((Np { conds, ..np.clone() }, after, cost + more + less));
+                    }
                 }
             }
             // `patrons with the most credit`
@@ -444,7 +442,7 @@ impl Parser<'_> {
     }
 
     /// Whether rows say what was done: with what, or by whom.
-    fn is_record(&self) -> bool {
+    pub(super) fn is_record(&self) -> bool {
         self.index.tables[self.focus].columns.iter().any(|column| column.refers.is_some())
     }
 
@@ -495,11 +493,11 @@ impl Parser<'_> {
                 let columns = self.columns(end).into_iter();
                 let fit = columns.filter(|(path, ..)| self.is_number(path));
                 let mut found: Vec<_> = fit.map(|(path, end, _)| (by(path), nth, end)).collect();
-                // `the largest sale`
-                let is_large = LEXICON.has("large", &self.tokens[end - 1].lower);
-                if let (true, Some(amount)) = (is_large && self.is_noun(end), self.role("amount")) {
-                    found.push((by(self.own(amount)), nth, end));
-                }
+                // `the largest sale`, `the longest show`
+                let roles = [("large", "amount"), ("long", "length")].into_iter();
+                let role = roles.filter(|(class, _)| LEXICON.has(class, &self.tokens[end - 1].lower));
+                let columns = role.filter(|_| self.is_noun(end)).filter_map(|(_, role)| self.role(role));
+                found.extend(columns.map(|column| (by(self.own(column)), nth, end)));
                 if let (Some(end), Some(column)) = (self.one("stock_yes", end), self.role("quantity")) {
                     found.push((by(self.own(column)), nth, end));
                 }

@@ -1,6 +1,6 @@
 //! Questions about rows of one table.
 
-use super::form::{Asked, Cond, Form, Measure, Order, Path, Select};
+use super::form::{Asked, Cond, Form, Lit, Measure, Op, Operand, Order, Path, Select};
 use super::guard;
 use super::index::{Period, Sort, What, split_name};
 use super::lexicon::LEXICON;
@@ -37,8 +37,8 @@ impl Parser<'_> {
         ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
     }
 
-    /// Whether conditions on rows of another table do not say what was asked: one such row and none, or two rows that
-    /// are read as one (`bought a fern but no tree`, `a fern and a tree`).
+    /// Whether conditions do not say what was asked: two values of one column, one row of another table and none of it,
+    /// or two rows that are read as one (`bought a fern but no tree`, `a fern and a tree`).
     fn is_torn(&self, filter: &Cond) -> bool {
         let parts = |cond: &Cond| match cond {
             Cond::And(all) => all.clone(),
@@ -49,6 +49,18 @@ impl Parser<'_> {
         let is_no = |place: usize| self.one("no", place).or_else(|| self.one("not", place)).is_some();
         let takes_out = is_said("except") || places.clone().any(|at| self.one("and", at).is_some_and(is_no));
         let all = parts(filter);
+        let values: Vec<(&Path, &Lit)> = all.iter().filter_map(equal).collect();
+        let is_never = |at: usize| {
+            values[..at].iter().any(|(path, lit)| *path == values[at].0 && lit.value != values[at].1.value)
+        };
+        if (1..values.len()).any(is_never) {
+            return true;
+        }
+        // `bay cobs and black shires`, as any colour of these with any breed.
+        let ors = all.iter().filter(|cond| matches!(cond, Cond::Or(_))).count();
+        if ors > 1 && is_said("and") && !is_said("or") || self.is_split(&all) {
+            return true;
+        }
         all.iter().any(|cond| {
             let Cond::Some(link, inner) = cond else { return false };
             let inner = parts(inner);
@@ -65,6 +77,37 @@ impl Parser<'_> {
                 || (inner.len() > 1 && is_said("and_another"))
                 || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
                 || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
+        })
+    }
+
+    /// Whether something that belongs to the rows of another table was taken for one of the rows in question: of `horses
+    /// ridden by Mark Stone on 2026-10-02`, who rode them and when is in the lesson.
+    fn is_split(&self, all: &[Cond]) -> bool {
+        let link_of = |cond: &Cond| match cond {
+            Cond::Some(link, _) => Some(*link),
+            Cond::Not(inner) => match inner.as_ref() {
+                Cond::Some(link, _) => Some(*link),
+                _ => None,
+            },
+            _ => None,
+        };
+        let is_said = |column: usize| {
+            let said = (0..self.tokens.len()).flat_map(|at| self.index.at(self.tokens, at));
+            said.into_iter().any(|(what, ..)| what == What::Column(self.focus, column))
+        };
+        all.iter().filter_map(link_of).any(|link| {
+            let mut others = Vec::new();
+            for other in all.iter().filter(|other| link_of(other) != Some(link)) {
+                guard::parts(other, &mut others);
+            }
+            others.into_iter().any(|other| match guard::path_of(other) {
+                Some(path) if path.table != self.focus => !self.hops(link.table, path.table).is_empty(),
+                Some(path) => {
+                    let is_day = self.sort(path) == Sort::Day && self.index.day(link.table).is_some();
+                    is_day && path.hops.is_empty() && !is_said(path.column)
+                }
+                None => false,
+            })
         })
     }
 
@@ -167,7 +210,7 @@ impl Parser<'_> {
         for start in self.lex("in", place).into_iter().chain(self.lex("per", place)) {
             // `total units by name` of a table of names: that is no way to say all rows.
             let says_by = matches!(self.tokens[start - 1].lower.as_str(), "by" | "per" | "each" | "every");
-            let is_all = |np: &Np| says_by && np.conds.is_empty() && np.order.is_none();
+            let is_all = |np: &Np| says_by && !np.is_named() && np.order.is_none();
             let rows = self.np(start);
             let fits =
                 rows.iter().filter(|(np, ..)| (np.number.is_none() || np.order.is_some()) && !is_all(np));
@@ -293,6 +336,26 @@ impl Parser<'_> {
         is_which && matches!(verb, Some("is" | "are" | "was" | "were"))
     }
 
+    /// `where does Ivy House live`, `how long is Hamlet`
+    fn place_or_length(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for (class, column, verb) in
+            [("where", self.place(), "live"), ("how_long", self.role("length"), "takes_time")]
+        {
+            let Some(column) = column else { continue };
+            for begin in self.lex(class, start) {
+                let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
+                for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
+                    let select = np.select(self.focus, Asked::Columns(vec![self.own(column)]));
+                    let alone = Some(*end).filter(|_| class == "how_long");
+                    let ends = self.one(verb, *end).into_iter().chain(alone);
+                    found.extend(ends.map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
     /// `what is the price of the Moon`, `Chen Yu's hourly rate`, `how much is the Moon`, `when was Gita born`.
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
@@ -362,15 +425,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // `where does Ivy House live`
-        for begin in self.lex("where", start) {
-            let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
-            let Some(place) = self.place() else { continue };
-            for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
-                let select = single(np, vec![self.own(place)]);
-                found.extend(self.one("live", *end).map(|end| (select.clone(), end, *cost)));
-            }
-        }
+        found.extend(self.place_or_length(start));
         for begin in self.lex("how_much", start) {
             // `how much credit does Grace Price have`
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path))
@@ -493,6 +548,13 @@ impl Parser<'_> {
                         let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some((down, 1)) };
                         for (cond, end, less) in self.with_verb(end) {
                             let filter = Cond::all([filter.clone(), vec![means.clone(), cond]].concat());
+                            // Those that have none are in no group.
+                            if !down && !(path.hops.is_empty() && (self.files || filter.is_always())) {
+                                continue;
+                            }
+                            let has_none = self.index.tables[path.table].columns[path.column].has_nulls;
+                            let known = has_none.then(|| Cond::Not(Box::new(Cond::Null(path.clone()))));
+                            let filter = Cond::all([vec![filter], known.into_iter().collect()].concat());
                             found.push((self.select(filter, asked.clone()), end, cost + more + less));
                         }
                     }
@@ -562,8 +624,14 @@ impl Parser<'_> {
             for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| {
                 np.is_named() && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()
             }) {
+                // `are Duke or Storm lame`: one of them, or each?
+                if self.tokens[begin..*end].iter().any(|token| token.lower == "or") {
+                    continue;
+                }
                 let end = self.one("both", *end).unwrap_or(*end);
-                for (cond, end, more) in self.conds(end) {
+                // `is Closer closer`: nobody asks whether a row is itself.
+                let conds = self.conds(end).into_iter().filter(|(cond, ..)| !self.is_name(cond));
+                for (cond, end, more) in conds {
                     found.push((
                         self.select(Cond::all(np.conds.clone()), Asked::Holds(cond)),
                         end,
@@ -593,10 +661,18 @@ impl Parser<'_> {
     }
 }
 
+/// The column and the value of a condition that asks for one.
+fn equal(cond: &Cond) -> Option<(&Path, &Lit)> {
+    match cond {
+        Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) => Some((path, lit)),
+        _ => None,
+    }
+}
+
 /// A value, or values, and nothing more.
 pub(crate) fn is_plain(cond: &Cond) -> bool {
     match cond {
-        Cond::Cmp(_, super::form::Op::Eq, super::form::Operand::Lit(_)) | Cond::Word(..) => true,
+        Cond::Cmp(_, Op::Eq, Operand::Lit(_)) | Cond::Word(..) => true,
         Cond::Some(_, inner) => is_plain(inner),
         Cond::Or(all) => all.iter().all(is_plain),
         _ => false,

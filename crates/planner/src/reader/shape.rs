@@ -3,7 +3,7 @@
 use ordain_types::{Catalog, ColumnType};
 use serde_json::Value;
 
-use super::index::{Column, Table, split_name};
+use super::index::{Column, Index, Table, split_name};
 use super::lexicon::{LEXICON, singular};
 use crate::brief::{ColumnBrief, TableBrief};
 
@@ -59,18 +59,19 @@ pub(crate) enum Sort {
 pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     let table = &brief.table;
     let notes = catalog.tables.get(&table.name);
+    let unseen = ColumnBrief::default();
     let columns: Vec<Column> = table
         .columns
         .iter()
         .filter(|column| !column.hidden)
         .filter_map(|column| {
-            let seen = brief.columns.iter().find(|seen| seen.name == column.name).cloned();
-            Some((column, seen.or_else(|| brief.columns.is_empty().then(Default::default))?))
+            let seen = brief.columns.iter().find(|seen| seen.name == column.name);
+            Some((column, seen.or_else(|| brief.columns.is_empty().then_some(&unseen))?))
         })
         .map(|(column, seen)| Column {
             name: column.name.clone(),
-            sort: sort(column.column_type, &column.name, &seen),
-            flag: flag(column.column_type, &seen),
+            sort: sort(column.column_type, &column.name, seen),
+            flag: flag(column.column_type, seen),
             has_nulls: seen.null_share > 0.0,
             has_time: seen
                 .samples
@@ -78,7 +79,9 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
-            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
+            unit: notes
+                .and_then(|notes| notes.columns.get(&column.name)?.unit.clone())
+                .or_else(|| seen.unit.clone()),
             none: seen.values.as_ref().and_then(|values| values.iter().find(|value| is_none(value)).cloned()),
             cut: None,
             before: None,
@@ -105,6 +108,50 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         is_people,
         read_only: table.read_only,
         append_only: table.append_only,
+    }
+}
+
+impl Index {
+    /// The column of a table that has a role: declared, or by the words of its name.
+    pub(crate) fn role(&self, table: usize, role: &str) -> Option<usize> {
+        let columns = &self.tables[table].columns;
+        if let Some(declared) = columns.iter().position(|column| column.role.as_deref() == Some(role)) {
+            return Some(declared);
+        }
+        let list = match role {
+            "price" => "price_columns",
+            "quantity" => "stock_columns",
+            "amount" => "amount_columns",
+            "length" => "length_columns",
+            _ => return None,
+        };
+        let fits = |column: &Column| {
+            let words = split_name(&column.name);
+            let is_number = matches!(column.sort, Sort::Number | Sort::Whole);
+            is_number && (words.iter().any(|word| LEXICON.has(list, word)) || LEXICON.has(list, &column.name))
+        };
+        let found: Vec<usize> = (0..columns.len()).filter(|at| fits(&columns[*at])).collect();
+        match found.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    /// Whether a column tells things apart: an id, a number of a house, a year.
+    pub(crate) fn is_id(&self, table: usize, column: usize) -> bool {
+        let shape = &self.tables[table].columns[column];
+        let last = split_name(&shape.name).pop().unwrap_or_default();
+        self.tables[table].key == Some(column)
+            || shape.refers.is_some()
+            || LEXICON.has("id_words", &last)
+            || LEXICON.has("person_words", &last)
+    }
+
+    /// The only column of days of a table.
+    pub(crate) fn day(&self, table: usize) -> Option<usize> {
+        let columns = &self.tables[table].columns;
+        let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
+        days.next().filter(|_| days.next().is_none())
     }
 }
 

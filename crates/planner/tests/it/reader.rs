@@ -8,6 +8,7 @@ mod lists;
 mod newcomer;
 mod said_again;
 mod spoiled;
+mod stable;
 mod turns;
 
 use std::collections::BTreeMap;

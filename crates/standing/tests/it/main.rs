@@ -9,3 +9,4 @@ mod check_trust;
 mod check_unread;
 mod checks;
 mod readings;
+mod sql;

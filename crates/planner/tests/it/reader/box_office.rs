@@ -255,3 +255,72 @@ fn an_answer_may_take_one_of_a_list_by_its_place_or_name() {
         assert!(said.contains("show Private Lives"), "{answer}: {said}");
     }
 }
+
+#[test]
+fn a_part_of_a_title_in_small_letters_is_no_title() {
+    declined(&[
+        "book 2 prices for Mark Short",
+        "book 2 lives for Mark Short",
+        "book 2 seats for the price",
+        "book a price for Mark Short",
+        "set the price of lives to 5",
+    ]);
+    assert!(read("book 2 Lives for Mark Short").contains("title has “live”"));
+    assert!(read("book 2 private lives for Mark Short").contains("Private Lives"));
+}
+
+#[test]
+fn a_pronoun_fits_who_was_spoken_of() {
+    for (person, request, is_read) in [
+        ("Grace Price", "book 2 Hamlet for her", true),
+        ("Grace Price", "book 2 Hamlet for him", false),
+        ("Mark Short", "set his credit to 5", true),
+        ("Mark Short", "set her credit to 5", false),
+        ("Mark Short", "where does she live?", false),
+        ("Mark Short", "what did he book?", true),
+    ] {
+        let brief = after(&[(&format!("who is {person}?"), "")], request);
+        let is_plan = matches!(reader::plan(&brief), Reply::Plan(_));
+        assert_eq!(is_plan, is_read, "{person}, {request}: {}", said(&brief));
+    }
+    declined(&["book 2 Hamlet for Mark Short if she is gold"]);
+}
+
+#[test]
+fn what_is_said_after_an_exception_is_said_of_the_rest() {
+    let said = read("shows except Six under £33");
+    assert!(said.contains("title is not Six, price is below 33"), "{said}");
+}
+
+#[test]
+fn a_group_is_not_dropped_for_the_rows_after_it() {
+    let said = read("total seats by show for musicals");
+    assert!(said.ends_with("by show's title") && said.contains("musical"), "{said}");
+}
+
+#[test]
+fn a_booking_after_a_verb_is_the_row_and_not_that_somebody_booked() {
+    let said = read("who collected a booking?");
+    assert!(said.contains("status is collected") && !said.contains("action"), "{said}");
+}
+
+#[test]
+fn how_many_are_left_is_asked_of_the_row_that_was_spoken_of() {
+    let said = said(&after(&[("how much is Hamlet?", "")], "how many seats are left?"));
+    assert!(said.contains("title is Hamlet"), "{said}");
+}
+
+#[test]
+fn a_row_is_not_compared_with_itself_and_you_is_no_title() {
+    declined(&["is Doubt doubt?", "did you book Hamlet?"]);
+}
+
+#[test]
+fn a_refusal_says_why() {
+    assert!(read("do not book 2 Hamlet for Mark Short").contains("what not to do"));
+    let brief = after(&[("who is Grace Price?", "")], "book 2 Hamlet for him");
+    assert!(said(&brief).contains("“him” does not fit"), "{}", said(&brief));
+    assert!(!read("join Mark Short").contains("did you mean"), "{}", read("join Mark Short"));
+    let asked = read("book Hamlet for Mark Short");
+    assert!(asked.contains("how many seats") && asked.matches("how many").count() == 1, "{asked}");
+}

@@ -1,0 +1,145 @@
+//! Whether it is certain which rows an order means, and whom a pronoun means. If it is not, nothing is changed.
+
+use ordain_types::{Action, ParamKind};
+use serde_json::Value;
+
+use super::form::{Argument, Cond, Op, Operand, Path};
+use super::guard;
+use super::index::{Index, Sort, What, split_name, split_text};
+use super::lexicon::{LEXICON, singular};
+use super::parse::Parser;
+use super::phrase::{Head, Np};
+use super::token::{Kind, Token};
+
+impl Parser<'_> {
+    /// Whether it is not certain which rows an order means. What the conversation was about was said before.
+    pub(crate) fn is_loosely_named(&self, np: &Np) -> bool {
+        let known = self.list().map(|rows| &rows.filter);
+        let said: Vec<&Cond> = np.conds.iter().filter(|cond| Some(*cond) != known).collect();
+        let mut parts = Vec::new();
+        for cond in &said {
+            guard::parts(cond, &mut parts);
+        }
+        // `Hamlet` is a show, and not the booking of it.
+        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
+        let is_others = said.iter().any(|cond| cond.asks_others()) || !parts.iter().all(is_own);
+        // `rest Duke until 2026-12-01`: the row is named, so the day is the one of the order.
+        let names = Cond::any(np.names.clone());
+        let is_order =
+            np.is_named() && said.iter().any(|cond| **cond != names && !self.is_said_of(cond, &names));
+        // `credit never Mark Stone`: everybody else is nobody who was named.
+        let is_other = |cond: &&Cond| matches!(cond, Cond::Not(inner) if self.is_name(inner));
+        let is_described = said.len() > 1 || matches!(np.head, Head::Table | Head::Thing);
+        !np.has_table() && is_others
+            || said.iter().any(is_other)
+            || is_order
+            || parts.iter().any(|part| self.is_part_of_title(part, is_described))
+            || parts.iter().any(|part| self.is_open_day(part))
+            || !self.is_in_order(&parts)
+    }
+
+    /// Whether a text says something of a row that is named: `the black Moon`, `Aisha Khan from Bath`; not `Mark Stone off`.
+    fn is_said_of(&self, cond: &Cond, names: &Cond) -> bool {
+        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = cond else { return false };
+        let mut all = Vec::new();
+        guard::parts(names, &mut all);
+        let is_before =
+            |name: &&Cond| matches!(name, Cond::Cmp(_, _, Operand::Lit(name)) if lit.at.1 <= name.at.0);
+        let before = self.tokens.iter().rfind(|token| token.at.1 <= lit.at.0);
+        let is_joined = ["in", "have", "be", "that"]
+            .iter()
+            .any(|class| before.is_some_and(|token| LEXICON.has(class, &token.lower)));
+        lit.value.is_string() && (is_joined || all.iter().all(is_before))
+    }
+
+    /// `a birthday party`, in small letters, is not The Birthday Party, nor is `the little horse` Little Star.
+    fn is_part_of_title(&self, cond: &Cond, is_described: bool) -> bool {
+        let Cond::Word(path, lit) = cond else { return false };
+        let is_small = |token: &Token| token.at.1 == lit.at.1 && token.text.starts_with(char::is_lowercase);
+        let is_name = self.index.tables[path.table].label == Some(path.column);
+        is_name && self.tokens.iter().any(is_small) && self.index.is_of_titles(path, &lit.value, is_described)
+    }
+
+    /// Whether a day may be that of the order: `by 2026-12-01`, `before`, `from`. It says which row is meant only after the
+    /// name of its column (`born before 2010`), and where rows say when something was (`the lesson on 2026-12-03`).
+    fn is_open_day(&self, cond: &Cond) -> bool {
+        let (Cond::Cmp(path, _, Operand::Lit(lit)) | Cond::Days(path, lit, _)) = cond else { return false };
+        let column = &self.index.tables[path.table].columns[path.column];
+        let day = self.tokens.iter().position(|token| token.at == lit.at);
+        let Some(day) = day.filter(|_| column.sort == Sort::Day) else { return false };
+        let before = day.saturating_sub(3)..day;
+        let what = What::Column(path.table, path.column);
+        let is_named = |at: usize| self.index.at(self.tokens, at).iter().any(|(said, ..)| *said == what);
+        let ends =
+            |class: &str, at: usize| self.exact(class, at).into_iter().any(|end| self.fill(end) == day);
+        let is_span = |at: usize| ["before", "after", "since", "until"].iter().any(|class| ends(class, at));
+        let is_birth = split_name(&column.name).iter().any(|word| LEXICON.has("birth_words", word));
+        !before.clone().any(is_named) && (before.clone().any(is_span) || is_birth || !self.is_record())
+    }
+
+    /// Whether words of a name are said as they are written there: `Tom Old` is not Old Tom.
+    fn is_in_order(&self, parts: &[&Cond]) -> bool {
+        let words = parts.iter().filter_map(|cond| match cond {
+            Cond::Word(path, lit) if self.index.tables[path.table].label == Some(path.column) => {
+                Some((path, lit.value.as_str()?))
+            }
+            _ => None,
+        });
+        let words: Vec<(&Path, &str)> = words.collect();
+        let is_said = |name: &&String| {
+            let mut own = split_text(name).into_iter();
+            words.iter().all(|(_, word)| own.any(|other| other == *word || singular(&other) == *word))
+        };
+        words.len() < 2 || self.index.texts(words[0].0).iter().any(is_said)
+    }
+
+    /// `rest the Dukes`, `move the oldest shires to box 3`: several rows, and no number says how many of them.
+    pub(super) fn is_uncounted(&self, action: &Action, name: &str, argument: &Argument, end: usize) -> bool {
+        let Argument::Row(rows) = argument else { return false };
+        let is_item = action.each.iter().any(|each| each == name);
+        let takes = |kind: ParamKind| {
+            action.params.iter().any(|(other, param)| {
+                let counts =
+                    if is_item { action.each.contains(other) } else { LEXICON.has("counts_rows", other) };
+                counts && param.kind == Some(kind)
+            })
+        };
+        let noun = &self.tokens[end - 1];
+        let is_best = rows.limit == Some(1) && rows.order.is_some() && noun.lower != noun.stem;
+        let is_plural = self.is_plural(&rows.filter) && !takes(ParamKind::Number);
+        (is_best || is_plural) && !takes(ParamKind::Count)
+    }
+
+    /// Whether rows are called by a word in the plural that is not so in the data.
+    pub(super) fn is_plural(&self, filter: &Cond) -> bool {
+        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = filter else { return false };
+        let said = self.tokens.iter().find(|token| token.at.1 == lit.at.1 && token.kind == Kind::Word);
+        let name = lit.value.as_str().unwrap_or_default().to_lowercase();
+        said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
+    }
+}
+
+impl Index {
+    /// Whether the names with a word are written in capitals (`The Birthday Party`, not `Login page`), and are titles of
+    /// works, if that is asked for: some name of the column begins with an article, as no name of a product does.
+    pub(crate) fn is_of_titles(&self, path: &Path, stem: &Value, is_any: bool) -> bool {
+        let is_capital = |word: &str| word.len() <= 4 || word.starts_with(char::is_uppercase);
+        let is_title = |name: &&&String| name.split_whitespace().all(is_capital);
+        let has = |name: &&&String| split_text(name).iter().any(|word| *stem == singular(word));
+        let is_work = |name: &&String| ["The ", "A ", "An "].iter().any(|article| name.starts_with(article));
+        let names = self.texts(path);
+        (is_any || names.iter().any(is_work)) && names.iter().filter(has).all(|name| is_title(&name))
+    }
+
+    /// Whether a pronoun cannot mean a row, by its given name: `him` is not Grace.
+    pub(crate) fn disagrees(&self, pronoun: &str, filter: &Cond) -> bool {
+        let others = match pronoun {
+            "he" | "him" | "his" => "given.women",
+            "she" | "her" => "given.men",
+            _ => return false,
+        };
+        let Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) = filter else { return false };
+        let given = split_text(lit.value.as_str().unwrap_or_default()).into_iter().next();
+        self.names_people(path.table, path.column) && given.is_some_and(|given| LEXICON.has(others, &given))
+    }
+}
