@@ -336,6 +336,26 @@ impl Parser<'_> {
         is_which && matches!(verb, Some("is" | "are" | "was" | "were"))
     }
 
+    /// `where does Ivy House live`, `how long is Hamlet`
+    fn place_or_length(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for (class, column, verb) in
+            [("where", self.place(), "live"), ("how_long", self.role("length"), "takes_time")]
+        {
+            let Some(column) = column else { continue };
+            for begin in self.lex(class, start) {
+                let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
+                for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
+                    let select = np.select(self.focus, Asked::Columns(vec![self.own(column)]));
+                    let alone = Some(*end).filter(|_| class == "how_long");
+                    let ends = self.one(verb, *end).into_iter().chain(alone);
+                    found.extend(ends.map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
     /// `what is the price of the Moon`, `Chen Yu's hourly rate`, `how much is the Moon`, `when was Gita born`.
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
@@ -405,21 +425,7 @@ impl Parser<'_> {
                 }
             }
         }
-        // `where does Ivy House live`, `how long is Hamlet`
-        for (class, column, verb) in
-            [("where", self.place(), "live"), ("how_long", self.role("length"), "takes_time")]
-        {
-            let Some(column) = column else { continue };
-            for begin in self.lex(class, start) {
-                let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
-                for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
-                    let select = single(np, vec![self.own(column)]);
-                    let alone = Some(*end).filter(|_| class == "how_long");
-                    let ends = self.one(verb, *end).into_iter().chain(alone);
-                    found.extend(ends.map(|end| (select.clone(), end, *cost)));
-                }
-            }
-        }
+        found.extend(self.place_or_length(start));
         for begin in self.lex("how_much", start) {
             // `how much credit does Grace Price have`
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path))
