@@ -93,7 +93,7 @@ impl Parser<'_> {
                     Some((Lit { value: json!(token.text), at: token.at }, start + 1))
                 }
                 (Sort::Text, _) => {
-                    let own = known((path.table, path.column));
+                    let own = known((path.table, path.column)).or_else(|| self.small_value(&path, start));
                     // An id is written in one piece with a digit in it.
                     let is_id = self.index.is_id(path.table, path.column)
                         && token.text.bytes().any(|byte| byte.is_ascii_digit());
