@@ -3,7 +3,7 @@
 use ordain_cell::Discard;
 use ordain_planner::{Planner, Progress, Quiet, Turn, reader};
 use ordain_store::ConversationTurn;
-use ordain_types::{BoxFuture, Outline, RunId, RunRecord, SourceFile, Strategy};
+use ordain_types::{Outline, RunRecord, SourceFile, Strategy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
 use crate::steps::Continued;
-use crate::work::Work;
+use crate::work::{Origin, Work};
 
 /// Turns of a conversation that a planner is shown.
 const TURNS_MAX: u64 = 12;
@@ -54,14 +54,9 @@ pub struct Ask {
     /// The run whose change is made again on newer rows.
     #[serde(skip)]
     pub rebases: Option<Box<RunRecord>>,
-    /// Repeating a request with the same key gives the first outcome again.
-    pub idempotency_key: Option<String>,
-    /// The id that the run is to have, where the caller has told somebody already.
-    pub run_id: Option<RunId>,
-    /// Who asks.
-    pub who: String,
-    /// Through what: `cli`, `http` …
-    pub through: String,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub origin: Origin,
 }
 
 /// A run that waited for a person, and what the person decided.
@@ -116,10 +111,7 @@ impl Ask {
             mode: Mode::Commit,
             params: Map::new(),
             rebases: None,
-            idempotency_key: None,
-            run_id: None,
-            who: who.to_owned(),
-            through: through.to_owned(),
+            origin: Origin::new(who, through),
         }
     }
 
@@ -151,31 +143,24 @@ impl Ask {
 
 impl Engine {
     /// Carries out a request. A refused or failed run has a record too, and a ledger entry.
-    pub fn ask(&self, ask: Ask) -> BoxFuture<'_, Result<RunRecord, EngineError>> {
-        Box::pin(async move { self.ask_with(ask, &mut Quiet).await })
+    pub async fn ask(&self, ask: Ask) -> Result<RunRecord, EngineError> {
+        self.ask_with(ask, &mut Quiet).await
     }
 
     /// The same, showing what goes on.
-    pub fn ask_with<'a>(
-        &'a self,
-        ask: Ask,
-        progress: &'a mut dyn Progress,
-    ) -> BoxFuture<'a, Result<RunRecord, EngineError>> {
-        Box::pin(async move {
-            let conversation = ask.conversation.clone();
-            let Some(task) = self.as_code(&ask) else {
-                let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
-                while let Some(next) = self.after_milestone(&ask, &record).await? {
-                    record = self.carry_out(Work::Ask(next), progress, &mut Discard).await?.record;
-                }
-                return Ok(record);
-            };
-            let record = self.carry_out(Work::Code(task), progress, &mut Discard).await?.record;
-            if let Some(conversation) = conversation {
-                self.store.add_turn(&conversation, &turn_of(&record)).await?;
+    pub async fn ask_with(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
+        let Some(task) = self.as_code(&ask) else {
+            let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
+            while let Some(next) = self.after_milestone(&ask, &record).await? {
+                record = self.carry_out(Work::Ask(next), progress, &mut Discard).await?.record;
             }
-            Ok(record)
-        })
+            return Ok(record);
+        };
+        let record = self.carry_out(Work::Code(task), progress, &mut Discard).await?.record;
+        if let Some(conversation) = &ask.conversation {
+            self.store.add_turn(conversation, &turn_of(&record)).await?;
+        }
+        Ok(record)
     }
 
     /// The same request as a code task, where the strategy is open and no table can be meant: the workspace has none,
@@ -197,10 +182,9 @@ impl Engine {
         Some(CodeTask {
             planner: ask.planner.clone(),
             cache: ask.cache,
-            idempotency_key: ask.idempotency_key.clone(),
-            run_id: ask.run_id.clone(),
             reason: Some(reason.to_owned()),
-            ..CodeTask::new(&ask.request, &ask.who, &ask.through)
+            origin: ask.origin.clone(),
+            ..CodeTask::new(&ask.request, "", "")
         })
     }
 

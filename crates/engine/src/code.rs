@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use ordain_cell::{Discard, InputFile};
 use ordain_files::Prepared;
 use ordain_planner::{Brief, FileBrief, Planner, Progress, Quiet, Task};
-use ordain_types::{BoxFuture, Limits, RunId, SourceFile};
+use ordain_types::{Limits, SourceFile};
 use ordain_verify::{Contract, Policy, module_name};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +23,7 @@ use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::hash;
-use crate::work::Work;
+use crate::work::{Origin, Work};
 
 /// A question about files.
 ///
@@ -53,14 +53,9 @@ pub struct CodeTask {
     pub allow_partial: bool,
     /// Why a request is carried out as a code task, where the engine chose that.
     pub reason: Option<String>,
-    /// The run's id, where the caller has told it already.
-    pub run_id: Option<RunId>,
-    /// Repeating a task with the same key gives the first outcome again.
-    pub idempotency_key: Option<String>,
-    /// Who asks.
-    pub who: String,
-    /// Through what: `cli`, `http` …
-    pub through: String,
+    /// Where it comes from.
+    #[serde(flatten)]
+    pub origin: Origin,
 }
 
 impl CodeTask {
@@ -77,10 +72,7 @@ impl CodeTask {
             session: None,
             allow_partial: false,
             reason: None,
-            run_id: None,
-            idempotency_key: None,
-            who: who.to_owned(),
-            through: through.to_owned(),
+            origin: Origin::new(who, through),
         }
     }
 
@@ -109,29 +101,22 @@ impl CodeTask {
 
 impl Engine {
     /// Answers a question about files. A refused or failed run has a record too, and a ledger entry.
-    pub fn code(&self, task: CodeTask) -> BoxFuture<'_, Result<CodeAnswer, EngineError>> {
-        Box::pin(async move { self.code_with(task, &mut Quiet).await })
+    pub async fn code(&self, task: CodeTask) -> Result<CodeAnswer, EngineError> {
+        self.code_with(task, &mut Quiet).await
     }
 
     /// The same, showing what goes on.
-    pub fn code_with<'a>(
-        &'a self,
+    pub async fn code_with(
+        &self,
         task: CodeTask,
-        progress: &'a mut dyn Progress,
-    ) -> BoxFuture<'a, Result<CodeAnswer, EngineError>> {
-        Box::pin(async move {
-            let finished = self.carry_out(Work::Code(task), progress, &mut Discard).await?;
-            let (record, prepared) = (finished.record, finished.prepared);
-            let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
-            let folder = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
-            Ok(CodeAnswer {
-                record,
-                problems: prepared.problems(),
-                files: prepared.briefs,
-                hashes: prepared.hashes,
-                artifacts: folder,
-            })
-        })
+        progress: &mut dyn Progress,
+    ) -> Result<CodeAnswer, EngineError> {
+        let finished = self.carry_out(Work::Code(task), progress, &mut Discard).await?;
+        let (record, prepared) = (finished.record, finished.prepared);
+        let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
+        let artifacts = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
+        let problems = prepared.problems();
+        Ok(CodeAnswer { record, problems, files: prepared.briefs, hashes: prepared.hashes, artifacts })
     }
 
     /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in

@@ -11,9 +11,9 @@ use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema
 use ordain_verify::{Contract, FULL_IMPORTS, Helpers, Policy, Verdicts};
 use ordain_workspace::Workspace;
 
-use crate::brief::Look;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
+use crate::look::Looked;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -166,7 +166,7 @@ pub struct Engine {
     /// The hash of what every brief says of the settings.
     pub(crate) settings_hash: Arc<OnceLock<String>>,
     /// The last look at the tables.
-    pub(crate) looked: Arc<Mutex<Option<Look>>>,
+    pub(crate) looked: Arc<tokio::sync::Mutex<Option<Looked>>>,
     /// What the sessions of given code have defined.
     pub(crate) exec_sessions: Arc<ExecSessions>,
     /// Names of the sessions of code tasks whose cells this engine has opened.

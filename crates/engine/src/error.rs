@@ -63,6 +63,24 @@ pub enum EngineError {
 }
 
 impl EngineError {
+    /// Whether the run met something that passes: a lock, a database that restarts, an executor that is gone. It was
+    /// surely not committed, or that can be looked up, so the same run may be carried out again.
+    pub const fn may_pass(&self) -> bool {
+        match self {
+            Self::Store(error) => matches!(
+                error,
+                StoreError::Conflict
+                    | StoreError::Busy
+                    | StoreError::LockLimit { .. }
+                    | StoreError::Unreachable { .. }
+                    | StoreError::CommitUnknown { .. }
+            ),
+            Self::Cell(error) => !matches!(error, CellError::File { .. } | CellError::SessionLost { .. }),
+            Self::Contended { .. } => true,
+            _ => false,
+        }
+    }
+
     /// What the reader can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
-use ordain_types::{BoxFuture, Limits, RunId, RunRecord, Schema, SourceFile};
+use ordain_types::{Limits, RunRecord, Schema, SourceFile};
 use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, verify};
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec_sessions::Defined;
 use crate::fingerprint::hash;
-use crate::work::Work;
+use crate::work::{Origin, Work};
 
 /// Code to run, and how.
 #[derive(Debug, Clone)]
@@ -30,14 +30,8 @@ pub struct Exec {
     pub files: Vec<InputFile>,
     /// The session whose variables it shares.
     pub session: Option<String>,
-    /// Repeating it with the same key gives the first outcome again.
-    pub idempotency_key: Option<String>,
-    /// The id that the run is to have, where the caller has told somebody already.
-    pub run_id: Option<RunId>,
-    /// Who gives it.
-    pub who: String,
-    /// Through what.
-    pub through: String,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// What the verifier asks of given code.
@@ -62,15 +56,9 @@ pub struct ExecAnswer {
 
 impl Engine {
     /// Runs given code. Refused and failed code has a record too, and a ledger entry.
-    pub fn exec<'a>(
-        &'a self,
-        exec: Exec,
-        output: &'a mut dyn Output,
-    ) -> BoxFuture<'a, Result<ExecAnswer, EngineError>> {
-        Box::pin(async move {
-            let finished = self.carry_out(Work::Exec(exec), &mut Quiet, output).await?;
-            Ok(ExecAnswer { record: finished.record, execution: finished.execution })
-        })
+    pub async fn exec(&self, exec: Exec, output: &mut dyn Output) -> Result<ExecAnswer, EngineError> {
+        let finished = self.carry_out(Work::Exec(exec), &mut Quiet, output).await?;
+        Ok(ExecAnswer { record: finished.record, execution: finished.execution })
     }
 
     /// Ends the cell of a session; `false` if there is none of that name.

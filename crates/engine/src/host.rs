@@ -186,7 +186,7 @@ pub(crate) fn settled<E: From<CellError> + From<StoreError>>(
     execution: Result<Execution, CellError>,
 ) -> Result<Execution, E> {
     let Some(failure) = failure else { return Ok(execution?) };
-    if matches!(failure, StoreError::Conflict | StoreError::Busy) {
+    if matches!(failure, StoreError::Conflict | StoreError::Busy | StoreError::Unreachable { .. }) {
         return Err(failure.into());
     }
     let mut execution = execution?;

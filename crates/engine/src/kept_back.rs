@@ -106,7 +106,9 @@ impl RunTrial<'_> {
         let said = std::mem::replace(&mut attempt.answer.text, sentence);
         let is_wrong = attempt.answer.text.is_none()
             || self.unsupported(attempt, &diff, evidence, accepted).is_some()
-            || self.unsupported_text(attempt, &diff, evidence, accepted).is_some();
+            || self
+                .told(attempt, &diff, accepted)
+                .is_some_and(|told| claims::unsupported_in_text(told, evidence).is_some());
         if !is_wrong {
             return story.reworded(said, trouble);
         }

@@ -18,7 +18,7 @@ impl Engine {
         let class = ErrorClass::Internal;
         record.error = Some(RunError { class, code: code.to_owned(), message, hint: error.hint() });
         // The error is reported in any case; a store that is not there cannot record it.
-        let note = EntryNote::by(order.who, order.through);
+        let note = EntryNote::by(&order.origin.who, &order.origin.through);
         let _ = self.store.record_unless_there(record, note).await;
     }
 }

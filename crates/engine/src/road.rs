@@ -7,7 +7,7 @@ use ordain_cell::{Discard, Execution, Output};
 use ordain_files::Prepared;
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
 use ordain_store::{BeginOptions, Claim, Intent};
-use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState, Strategy};
+use ordain_types::{BoxFuture, ErrorClass, RunError, RunId, RunKind, RunRecord, RunState, Strategy};
 
 use crate::cache::CacheKey;
 use crate::engine::Engine;
@@ -32,43 +32,54 @@ pub(crate) struct Finished {
 
 impl Engine {
     /// Carries out a piece of work. What is refused or fails has a record too, and a ledger entry.
-    pub(crate) async fn carry_out(
-        &self,
+    pub(crate) fn carry_out<'a>(
+        &'a self,
         work: Work,
-        progress: &mut dyn Progress,
-        output: &mut dyn Output,
-    ) -> Result<Finished, EngineError> {
-        let order = work.order();
-        if order.request.len() > REQUEST_BYTES_MAX {
-            let bytes = order.request.len();
-            return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
-        }
-        let run_id = match order.run_id {
-            Some(run_id) => run_id.clone(),
-            None => self.store.new_run_id()?,
-        };
-        if let Some(key) = order.idempotency_key
-            && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
-        {
-            let prepared = Prepared::default();
-            return Ok(Finished { record, prepared, execution: None });
-        }
+        progress: &'a mut dyn Progress,
+        output: &'a mut dyn Output,
+    ) -> BoxFuture<'a, Result<Finished, EngineError>> {
         // The run is a large future; callers should not have to carry it on their stacks.
-        let finished = Box::pin(self.go(&work, run_id.clone(), progress, output)).await;
-        let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
-        // A run of several steps can go on from those that are done. A store that is not there cannot record that.
-        let can_go_on =
-            finished.is_err() && self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some());
-        if let (false, false, Some(key)) = (is_over, can_go_on, order.idempotency_key) {
-            // Nothing was done, so the key is free for another try.
-            let _ = self.store.release(key, &run_id).await;
-        }
-        match &finished {
-            Ok(finished) => self.remember(&work, &finished.record).await?,
-            Err(error) if !can_go_on => self.record_lost(&run_id, order, error).await,
-            Err(_) => {}
-        }
-        finished
+        Box::pin(async move {
+            let order = work.order();
+            if order.request.len() > REQUEST_BYTES_MAX {
+                let bytes = order.request.len();
+                return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
+            }
+            let run_id = match &order.origin.run_id {
+                Some(run_id) => run_id.clone(),
+                None => self.store.new_run_id()?,
+            };
+            if let Some(key) = &order.origin.idempotency_key
+                && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
+            {
+                let prepared = Prepared::default();
+                return Ok(Finished { record, prepared, execution: None });
+            }
+            let finished = self.go(&work, run_id.clone(), progress, output).await;
+            let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
+            let goes_on = match &finished {
+                // A node of the cluster carries it out again: it keeps its key and gets no record.
+                Err(error) if error.may_pass() && self.is_queued(&run_id).await => true,
+                // A run of several steps can go on from those that are done. A store that is not there cannot record that.
+                Err(_) => self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some()),
+                Ok(_) => false,
+            };
+            if let (false, false, Some(key)) = (is_over, goes_on, &order.origin.idempotency_key) {
+                // Nothing was done, so the key is free for another try.
+                let _ = self.store.release(key, &run_id).await;
+            }
+            match &finished {
+                Ok(finished) => self.remember(&work, &finished.record).await?,
+                Err(error) if !goes_on => self.record_lost(&run_id, order, error).await,
+                Err(_) => {}
+            }
+            finished
+        })
+    }
+
+    /// Whether a run is in the queue of a cluster. While the store cannot be asked, it may be.
+    pub(crate) async fn is_queued(&self, run: &RunId) -> bool {
+        !matches!(self.store.queued(run).await, Ok(None))
     }
 
     /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.
@@ -256,7 +267,7 @@ impl Engine {
             return Ok(record);
         }
         if is_cached && order.kind == RunKind::Ask && order.planner.can_repair() {
-            brief.examples = self.examples(order.request, order.who).await?;
+            brief.examples = self.examples(order.request, &order.origin.who).await?;
         }
         let asked = (order.planner, &mut brief);
         if let Some(record) = Box::pin(self.by_strategy(asked, &mut story, trial, progress)).await? {

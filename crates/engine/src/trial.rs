@@ -3,22 +3,22 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Outline, Rebase, Round, RunError,
-    RunRecord, RunState, Schema, SourceFile, Trouble,
+    Approval, Call, Cause, Diff, ErrorClass, HeldBy, Outline, Round, RunError, RunRecord, RunState, Schema,
+    SourceFile, Trouble,
 };
 use ordain_verify::claims::{self, Evidence, Told};
 use ordain_verify::{Policy, Verdict, load_modules, module_name, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
-use crate::ask::{Ask, Mode};
+use crate::ask::Mode;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
@@ -38,6 +38,10 @@ use crate::work::Work;
 pub(crate) const TRIES_MAX: u32 = 12;
 /// How often a run is tried when the executor is lost on which it ran.
 pub const EXECUTORS_MAX: u32 = 4;
+
+/// How long a run waits before it begins again when its connection to the database was lost: together longer than a
+/// restart of the database takes.
+const DATABASE_WAITS_MS: [u64; 7] = [0, 200, 500, 1000, 2000, 4000, 8000];
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -70,6 +74,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) asked: tokio::sync::Mutex<Asked>,
     /// Whether a try met another run that writes.
     writes_alone: bool,
+    /// Whether a try went wrong in a cell that other runs had used before.
+    runs_alone: bool,
     /// Whether what the run has come to is kept for the case that it is cut short.
     pub(crate) has_progress: AtomicBool,
     /// What waits for a reviewer or for a better sentence.
@@ -159,7 +165,7 @@ impl<'a> RunTrial<'a> {
         story: &mut Story,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
-        let mut executors_lost = 0;
+        let (mut executors_lost, mut waits) = (0, DATABASE_WAITS_MS.iter());
         for _ in 0..TRIES_MAX {
             match Box::pin(self.attempt(one, story, keeps)).await {
                 // Another run got in the way. The next try writes while no other does.
@@ -167,6 +173,11 @@ impl<'a> RunTrial<'a> {
                     self.engine.store.count_started_again();
                     self.writes_alone = true;
                 }
+                // Nothing was committed: what is not certain of a commit is looked up by the store.
+                Err(EngineError::Store(error @ StoreError::Unreachable { .. })) => match waits.next() {
+                    Some(wait) => tokio::time::sleep(Duration::from_millis(*wait)).await,
+                    None => return Err(error.into()),
+                },
                 // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
                 // code printed is on its way to the caller already.
                 Err(EngineError::Cell(error))
@@ -216,6 +227,7 @@ impl<'a> RunTrial<'a> {
             module_imports: BTreeSet::new(),
             asked: tokio::sync::Mutex::default(),
             writes_alone: false,
+            runs_alone: false,
             has_progress: AtomicBool::new(false),
             kept: None,
             reviewed: None,
@@ -260,10 +272,11 @@ impl<'a> RunTrial<'a> {
     /// One try: one transaction, one cell.
     async fn attempt(
         &mut self,
-        Try { accepted, exchange, is_last }: Try<'_>,
+        one: Try<'_>,
         story: &mut Story,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
+        let Try { accepted, exchange, is_last } = one;
         let version = match keeps {
             KeepBack::Nothing => 0,
             _ => self.engine.store.data_version().await?,
@@ -285,8 +298,11 @@ impl<'a> RunTrial<'a> {
             Err(error) => {
                 roll_back(transaction).await?;
                 story.timing.run = millis(running);
+                // In a cluster it is tried again: what kept it may have been a lost executor or a busy machine.
+                let gives_up = matches!(error, EngineError::Store(StoreError::LockLimit { .. }))
+                    && !self.engine.is_queued(&self.head.run_id).await;
                 return match error {
-                    EngineError::Store(error @ StoreError::LockLimit { .. }) => {
+                    EngineError::Store(error) if gives_up => {
                         Ok(Some(store_limit(&error, Cause::LockLimit, None)))
                     }
                     error => Err(error),
@@ -294,6 +310,12 @@ impl<'a> RunTrial<'a> {
             }
         };
         story.timing.run = millis(running);
+        if execution.cause != Cause::Ok && self.shares_cell(accepted) {
+            // What went wrong may be another run's doing: what the code does alone counts.
+            roll_back(transaction).await?;
+            self.runs_alone = true;
+            return Box::pin(self.attempt(one, story, keeps)).await;
+        }
         self.execution = Some(Arc::clone(&execution));
         if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
             self.engine.exec_sessions.ran(session, accepted.code.code());
@@ -385,6 +407,7 @@ impl<'a> RunTrial<'a> {
         evidence: &mut Evidence,
     ) -> Result<(Execution, Acted), EngineError> {
         let mut job = self.job(accepted, &self.loader);
+        job.may_share = self.shares_cell(accepted);
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {
@@ -413,6 +436,12 @@ impl<'a> RunTrial<'a> {
         let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
         let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
         run_with_tables(executor.as_ref(), job, host, output).await
+    }
+
+    /// Whether the code runs in a cell in which other plans of the reader's ran before it.
+    fn shares_cell(&self, accepted: &Accepted) -> bool {
+        let is_readers = matches!(self.work, Work::Ask(_)) && accepted.is_readers;
+        is_readers && !self.runs_alone && self.engine.executor.shares_cells()
     }
 
     /// What there is to run, with the modules that it imports.
@@ -501,18 +530,13 @@ impl<'a> RunTrial<'a> {
         claims::unsupported(self.told(attempt, diff, accepted)?, evidence)
     }
 
-    /// What is not shown by the rows in a sentence that the planner wrote itself.
-    pub(crate) fn unsupported_text(
-        &self,
-        attempt: &Attempt,
-        diff: &Diff,
-        evidence: &Evidence,
-        accepted: &Accepted,
-    ) -> Option<Trouble> {
-        claims::unsupported_in_text(self.told(attempt, diff, accepted)?, evidence)
-    }
-
-    fn told<'t>(&'t self, attempt: &'t Attempt, diff: &'t Diff, accepted: &'t Accepted) -> Option<Told<'t>> {
+    /// What the comparison of an answer with rows is given.
+    pub(crate) fn told<'t>(
+        &'t self,
+        attempt: &'t Attempt,
+        diff: &'t Diff,
+        accepted: &'t Accepted,
+    ) -> Option<Told<'t>> {
         Some(Told {
             answer: attempt.answer.text.as_deref()?,
             request: &self.head.request,
@@ -575,23 +599,6 @@ impl<'a> RunTrial<'a> {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// How a change that is made again differs from the one that was held.
-    fn rebase(&self, diff: &Diff) -> Option<Rebase> {
-        let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
-        let differences = held.diff.differences(diff);
-        let is_derived = self.are_derived(&differences);
-        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
-    }
-
-    /// Whether every difference is in a column that follows from other ones.
-    pub(crate) fn are_derived(&self, differences: &[CellDifference]) -> bool {
-        let notes = &self.engine.settings.catalog.tables;
-        differences.iter().all(|cell| {
-            let derived = notes.get(&cell.table).map(|notes| &notes.derived);
-            cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
-        })
     }
 
     /// Shows what would have changed.
@@ -657,10 +664,10 @@ impl<'a> RunTrial<'a> {
         }
         EntryNote {
             detail,
-            claim: order.idempotency_key.map(str::to_owned),
+            claim: order.origin.idempotency_key.clone(),
             plan: self.plan_id.clone(),
             has_progress: self.has_progress.load(Ordering::Relaxed),
-            ..EntryNote::by(order.who, order.through)
+            ..EntryNote::by(&order.origin.who, &order.origin.through)
         }
     }
 

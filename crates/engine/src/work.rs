@@ -8,6 +8,7 @@ use ordain_store::Call as TableCall;
 use ordain_types::{
     Answer, BoxFuture, Call, PlanSource, RunError, RunId, RunKind, SourceFile, StepRecord, Strategy,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::{Ask, Mode};
@@ -29,6 +30,26 @@ pub(crate) enum Work {
     Check(Arc<dyn Programs>),
 }
 
+/// Where a piece of work comes from.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// Repeating work with the same key gives the first outcome again.
+    pub idempotency_key: Option<String>,
+    /// The id that the run is to have, where the caller has told somebody already.
+    pub run_id: Option<RunId>,
+    /// Who asks.
+    pub who: String,
+    /// Through what: `cli`, `http` …
+    pub through: String,
+}
+
+impl Origin {
+    /// Work that somebody asks for, under no key.
+    pub fn new(who: &str, through: &str) -> Self {
+        Self { who: who.to_owned(), through: through.to_owned(), ..Self::default() }
+    }
+}
+
 /// What every kind of work has.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
@@ -44,14 +65,8 @@ pub struct Order<'a> {
     pub planner: &'a Planner,
     /// Whether plans are taken from the cache and kept in it.
     pub cache: bool,
-    /// Work with the same key is done once.
-    pub idempotency_key: Option<&'a str>,
-    /// The run's id, where the caller has told it already.
-    pub run_id: Option<&'a RunId>,
-    /// Who asks.
-    pub who: &'a str,
-    /// Through what: `cli`, `http` …
-    pub through: &'a str,
+    /// Where it comes from.
+    pub origin: &'a Origin,
 }
 
 /// Work that brings programs of its own and is one run all the same: a run of checks.
@@ -102,10 +117,7 @@ impl Work {
                 plan: ask.plan.as_ref(),
                 planner: &ask.planner,
                 cache: ask.cache,
-                idempotency_key: ask.idempotency_key.as_deref(),
-                run_id: ask.run_id.as_ref(),
-                who: &ask.who,
-                through: &ask.through,
+                origin: &ask.origin,
             },
             Self::Code(task) => Order {
                 kind: RunKind::Code,
@@ -114,10 +126,7 @@ impl Work {
                 plan: task.plan.as_ref(),
                 planner: &task.planner,
                 cache: task.cache,
-                idempotency_key: task.idempotency_key.as_deref(),
-                run_id: task.run_id.as_ref(),
-                who: &task.who,
-                through: &task.through,
+                origin: &task.origin,
             },
             Self::Exec(exec) => Order {
                 kind: RunKind::Exec,
@@ -126,10 +135,7 @@ impl Work {
                 plan: Some(&exec.given),
                 planner: &Planner::Rules,
                 cache: false,
-                idempotency_key: exec.idempotency_key.as_deref(),
-                run_id: exec.run_id.as_ref(),
-                who: &exec.who,
-                through: &exec.through,
+                origin: &exec.origin,
             },
             Self::Check(programs) => programs.order(),
         }

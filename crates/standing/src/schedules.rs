@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use ordain_checks::ChecksError;
-use ordain_engine::{Ask, CodeTask, EngineError};
+use ordain_engine::{Ask, CodeTask, EngineError, Origin};
 use ordain_planner::{Planner, Progress};
 use ordain_store::{ScheduleMark, StoreError};
 use ordain_types::{BoxFuture, RunId, RunRecord};
@@ -29,15 +29,6 @@ pub struct Due {
     pub scheduled: Scheduled,
     /// Since when, in seconds since 1970.
     pub at: i64,
-}
-
-/// How one piece of scheduled work is carried out.
-#[derive(Debug, Default)]
-pub struct ScheduledRun {
-    /// Carries it out once for this key.
-    pub idempotency_key: Option<String>,
-    /// The run's id, where the caller has told it already.
-    pub run_id: Option<RunId>,
 }
 
 /// The schedules of a workspace.
@@ -101,26 +92,25 @@ impl Schedules {
         self.mark(&due.scheduled, due.at, run).await
     }
 
-    /// Carries out scheduled work, as a run like any other.
+    /// Carries out scheduled work, as a run like any other: once for a key, under the id that the caller has told already.
     pub fn run<'a>(
         &'a self,
         task: ScheduledTask,
-        how: ScheduledRun,
+        (idempotency_key, run_id): (Option<String>, Option<RunId>),
         progress: &'a mut dyn Progress,
     ) -> BoxFuture<'a, Result<(RunRecord, Option<CheckRun>), EngineError>> {
-        let ScheduledRun { idempotency_key, run_id } = how;
+        let origin = Origin { idempotency_key, run_id, ..Origin::new(SCHEDULE, SCHEDULE) };
         let planner = self.planner.clone();
         let engine = &self.checks.engine;
         Box::pin(async move {
             match task {
                 ScheduledTask::Ask(request) => {
-                    let ask =
-                        Ask { planner, idempotency_key, run_id, ..Ask::new(&request, SCHEDULE, SCHEDULE) };
+                    let ask = Ask { planner, origin, ..Ask::new(&request, SCHEDULE, SCHEDULE) };
                     Ok((engine.ask_with(ask, progress).await?, None))
                 }
                 ScheduledTask::Code { request, files } => {
                     let new = CodeTask::new(&request, SCHEDULE, SCHEDULE);
-                    let task = CodeTask { files, planner, run_id, idempotency_key, ..new };
+                    let task = CodeTask { files, planner, origin, ..new };
                     Ok((engine.code_with(task, progress).await?.record, None))
                 }
                 ScheduledTask::Checks { request, selection } => {
@@ -131,9 +121,7 @@ impl Schedules {
                     let jobs = processors.clamp(1, JOBS_MAX);
                     let options = CheckOptions { selection, jobs, planner, ..CheckOptions::default() };
                     let new = self.checks.task(files, SCHEDULE, SCHEDULE);
-                    self.checks
-                        .run(CheckTask { request, options, idempotency_key, run_id, ..new }, progress)
-                        .await
+                    self.checks.run(CheckTask { request, options, origin, ..new }, progress).await
                 }
             }
         })

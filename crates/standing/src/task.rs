@@ -4,9 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
-use ordain_engine::{EngineError, Head, Order, Programs, ProgramsRan, hash};
+use ordain_engine::{EngineError, Head, Order, Origin, Programs, ProgramsRan, hash};
 use ordain_planner::{Planner, Progress};
-use ordain_types::{BoxFuture, RunId, RunKind, RunRecord, Strategy};
+use ordain_types::{BoxFuture, RunKind, RunRecord, Strategy};
 
 use crate::Checks;
 
@@ -19,14 +19,8 @@ pub struct CheckTask {
     pub files: CheckFiles,
     /// Which of them, and how.
     pub options: CheckOptions,
-    /// Repeating the run with the same key gives the first outcome again.
-    pub idempotency_key: Option<String>,
-    /// The id that the run is to have, where the caller has told somebody already.
-    pub run_id: Option<RunId>,
-    /// Who asks.
-    pub who: String,
-    /// Through what: `cli`, `http` …
-    pub through: String,
+    /// Where it comes from.
+    pub origin: Origin,
 }
 
 /// How checks are run.
@@ -101,10 +95,7 @@ impl Programs for CheckWork {
             plan: None,
             planner: &task.options.planner,
             cache: !task.options.force,
-            idempotency_key: task.idempotency_key.as_deref(),
-            run_id: task.run_id.as_ref(),
-            who: &task.who,
-            through: &task.through,
+            origin: &task.origin,
         }
     }
 
@@ -132,10 +123,7 @@ impl Checks {
             request: "run all checks".to_owned(),
             files,
             options: CheckOptions::default(),
-            idempotency_key: None,
-            run_id: None,
-            who: who.to_owned(),
-            through: through.to_owned(),
+            origin: Origin::new(who, through),
         }
     }
 

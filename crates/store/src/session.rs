@@ -205,7 +205,7 @@ impl Elsewhere {
     async fn somebody_waits(&self) -> bool {
         match self {
             Self::Sqlite(pool) => pool.somebody_waits(),
-            Self::Postgres(pool, process) => postgres::PostgresPool::somebody_waits(pool, *process).await,
+            Self::Postgres(pool, process) => pool.somebody_waits(*process).await,
         }
     }
 }
@@ -399,7 +399,11 @@ impl Session {
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         self.strike("commit")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.commit().await?,
+            Connection::Sqlite(connection) => {
+                connection.commit().await?;
+                self.turn = None;
+                connection.flush().await?;
+            }
             Connection::Postgres(connection) => connection.commit().await?,
         }
         if self.strike("committed").is_err() {

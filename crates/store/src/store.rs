@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use ordain_types::{RunId, RunRecord, Schema, Table};
+use ordain_types::{Diff, RunId, RunRecord, Schema, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -401,6 +401,17 @@ impl Store {
         Box::pin(async move { row_sums::version(&mut self.inner.pool.session().await?).await })
     }
 
+    /// How rows changed between two versions: the diff of each run, with the hash of its entry. `None` where that cannot
+    /// be told, and for a caller with limits.
+    pub fn changes_between(&self, from: u64, to: u64) -> Answer<'_, Option<Vec<(String, Diff)>>> {
+        Box::pin(async move {
+            if self.access.is_some() {
+                return Ok(None);
+            }
+            row_sums::changes_between(&mut self.inner.pool.session().await?, from, to).await
+        })
+    }
+
     /// The place of the newest ledger entry: it grows with every change that goes through this store.
     pub fn newest_seq(&self) -> Answer<'_, u64> {
         Box::pin(async move { ledger::newest_seq(&mut self.inner.pool.session().await?).await })
@@ -444,14 +455,22 @@ impl Inner {
         run: &str,
     ) -> Result<(), StoreError> {
         let Err(StoreError::CommitUnknown { .. }) = committed else { return committed };
-        for wait_ms in [10, 100, 1000] {
+        for wait_ms in [10, 100, 1000, 5000] {
             tokio::time::sleep(std::time::Duration::from_millis(wait_ms)).await;
-            let Ok(mut session) = self.pool.session().await else { continue };
-            let Ok(entries) = ledger::entries(&mut session, checkpoint.seq - 1, 1).await else { continue };
-            let arrived = entries.first().is_some_and(|entry| entry.hash == checkpoint.hash);
-            return if arrived { Ok(()) } else { Err(StoreError::Conflict) };
+            if let Ok(has_arrived) = Box::pin(self.has_arrived(checkpoint)).await {
+                return if has_arrived { Ok(()) } else { Err(StoreError::Conflict) };
+            }
         }
         Err(StoreError::CommitUnknown { run: run.to_owned() })
+    }
+
+    /// Whether an entry is committed. The server may still be at it, so it is looked up under the lock that a commit holds
+    /// to its end; and what is found is on the disk before it is told.
+    async fn has_arrived(&self, checkpoint: &Checkpoint) -> Result<bool, StoreError> {
+        let mut session = self.pool.begin(Intent::Own).await?;
+        let entries = ledger::entries(&mut session, checkpoint.seq - 1, 1).await?;
+        session.commit().await?;
+        Ok(entries.first().is_some_and(|entry| entry.hash == checkpoint.hash))
     }
 
     /// Whether anything can be written: the ledger's end is the right one, and the medium takes it.

@@ -4,6 +4,8 @@ pub mod attacks;
 pub mod clients;
 pub mod conformance;
 pub mod fuzz;
+pub mod link;
 pub mod long;
 pub mod nats;
 pub mod postgres;
+pub mod seller;

@@ -14,6 +14,8 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::link::Link;
+
 /// How often the servers are started: a port that was free a moment ago may be taken.
 const STARTS_MAX: usize = 5;
 /// How often one that was killed is started again: its ports may be taken for a while by others.
@@ -22,7 +24,9 @@ const STARTS_AGAIN_MAX: usize = 100;
 /// Running servers.
 #[derive(Debug)]
 pub struct Servers {
-    servers: Vec<Server>,
+    all: Vec<Server>,
+    /// What servers reach each other by: the one that connects, the other, and the link.
+    links: Vec<(usize, usize, Link)>,
     folder: tempfile::TempDir,
 }
 
@@ -53,7 +57,7 @@ impl Servers {
 
     /// The addresses of all of them, as `--cluster` takes them.
     pub fn url(&self) -> String {
-        let addresses = self.servers.iter().map(|server| format!("nats://127.0.0.1:{}", server.port));
+        let addresses = self.all.iter().map(|server| format!("nats://127.0.0.1:{}", server.port));
         addresses.collect::<Vec<_>>().join(",")
     }
 
@@ -67,6 +71,21 @@ impl Servers {
         kill_process(process, signal).expect("it runs");
     }
 
+    /// Cuts one of them off from the other servers. Clients still reach it.
+    pub fn cut_off(&self, at: usize) {
+        self.links_of(at).for_each(Link::cut);
+    }
+
+    /// Lets it reach the other servers again.
+    pub fn mend(&self, at: usize) {
+        self.links_of(at).for_each(Link::mend);
+    }
+
+    fn links_of(&self, at: usize) -> impl Iterator<Item = &Link> {
+        let of = self.links.iter().filter(move |(from, to, _)| [*from, *to].contains(&at));
+        of.map(|(_, _, link)| link)
+    }
+
     /// Starts one that was killed, with what it has on its disk.
     ///
     /// # Panics
@@ -76,7 +95,7 @@ impl Servers {
         let mut problem = None;
         for _ in 0..STARTS_AGAIN_MAX {
             let _ = fs_err::remove_file(self.log(at));
-            let server = &mut self.servers[at];
+            let server = &mut self.all[at];
             // The one before is certainly gone, and so is its hold on the ports.
             drop(server.holder.stdin.take());
             server.holder.wait().expect("its shell");
@@ -96,7 +115,7 @@ impl Servers {
 
     /// Whether one of them ended because it could not start.
     fn has_given_up(&self) -> bool {
-        let mut logs = (0..self.servers.len()).filter_map(|at| fs_err::read_to_string(self.log(at)).ok());
+        let mut logs = (0..self.all.len()).filter_map(|at| fs_err::read_to_string(self.log(at)).ok());
         logs.any(|log| log.contains("[FTL]"))
     }
 
@@ -104,8 +123,11 @@ impl Servers {
         let program = program()?;
         let folder = tempfile::Builder::new().prefix("ordain-nats-").tempdir()?;
         let ports = free_ports(3 * count)?;
-        let routes: Vec<String> =
-            ports.chunks(3).map(|ports| format!("nats://127.0.0.1:{}", ports[2])).collect();
+        let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+        let links = pairs.filter(|(from, to)| from != to);
+        let links = links
+            .map(|(from, to)| Ok((from, to, Link::to(ports[3 * to + 2])?)))
+            .collect::<std::io::Result<Vec<_>>>()?;
         let hold = |(at, ports): (usize, &[u16])| -> anyhow::Result<Server> {
             let (port, health) = (ports[0], ports[1]);
             let mut options = format!(
@@ -113,8 +135,13 @@ impl Servers {
                 folder.path().display()
             );
             if count > 1 {
+                let routes = links.iter().filter(|(from, _, _)| *from == at);
+                let routes: Vec<String> =
+                    routes.map(|(_, _, link)| format!("nats://{}", link.address)).collect();
+                // Servers tell each other where they are; nothing listens there, so that links are the only way.
                 options = format!(
-                    "{options} --cluster_name tests --cluster nats://127.0.0.1:{} --routes {}",
+                    "{options} --cluster_name tests --cluster nats://127.0.0.1:{} \
+                     --cluster_advertise 127.0.0.1:1 --routes {}",
                     ports[2],
                     routes.join(",")
                 );
@@ -122,7 +149,7 @@ impl Servers {
             Ok(Server { port, health, holder: hold(&program, &options)?, options })
         };
         let servers = ports.chunks(3).enumerate().map(hold).collect::<anyhow::Result<Vec<_>>>()?;
-        let servers = Self { servers, folder };
+        let servers = Self { all: servers, links, folder };
         servers.wait()?;
         Ok(servers)
     }
@@ -130,7 +157,7 @@ impl Servers {
     /// Waits until all say that they are well, which takes a leader where there are several.
     fn wait(&self) -> anyhow::Result<()> {
         for _ in 0..600 {
-            if self.servers.iter().all(|server| is_well(server.health)) {
+            if self.all.iter().all(|server| is_well(server.health)) {
                 return Ok(());
             }
             if self.has_given_up() {
@@ -138,7 +165,7 @@ impl Servers {
             }
             sleep(Duration::from_millis(50));
         }
-        let logs = (0..self.servers.len()).map(|at| fs_err::read_to_string(self.log(at)).unwrap_or_default());
+        let logs = (0..self.all.len()).map(|at| fs_err::read_to_string(self.log(at)).unwrap_or_default());
         bail!("the servers are not well: {}", logs.collect::<String>())
     }
 }

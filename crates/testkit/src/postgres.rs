@@ -65,6 +65,28 @@ impl Server {
         self.wait().expect("the server comes back");
     }
 
+    /// Stops the server as its operator would, and starts it again.
+    ///
+    /// # Panics
+    /// If it does not come back.
+    pub fn restart(&self) {
+        let mut restart = self.program("pg_ctl");
+        restart.args(["restart", "-s", "-w", "-m", "fast"]).arg("-D").arg(self.socket.join("data"));
+        restart.arg("-l").arg(self.socket.join("log")).stdout(Stdio::null()).stderr(Stdio::null());
+        assert!(restart.status().expect("pg_ctl runs").success(), "the server comes back");
+    }
+
+    /// Has every commit take a tenth of a second longer until it is on the disk, or no longer.
+    ///
+    /// # Panics
+    /// If the server does not answer.
+    pub fn slow_down(&self, is_slow: bool) {
+        let (url, delay_us) = (self.url("postgres"), if is_slow { 100_000 } else { 0 });
+        self.psql(&url, &format!("ALTER SYSTEM SET commit_delay = {delay_us}"));
+        self.psql(&url, "ALTER SYSTEM SET commit_siblings = 0");
+        self.psql(&url, "SELECT pg_reload_conf()");
+    }
+
     /// Makes an empty database and gives its connection string.
     ///
     /// # Panics
@@ -95,7 +117,7 @@ impl Server {
         format!("postgres://ordain@{socket}/{database}")
     }
 
-    fn start(synchronous_commit: &str) -> anyhow::Result<Self> {
+    fn start(durable: &str) -> anyhow::Result<Self> {
         let programs = programs()?;
         let account = account()?;
         let base = tempfile::Builder::new().prefix("ordain-pg-").tempdir()?.keep();
@@ -120,7 +142,7 @@ impl Server {
         ]);
         let made = initdb.arg(&data).output().context("initdb")?;
         ensure!(made.status.success(), "initdb: {}", String::from_utf8_lossy(&made.stderr));
-        let holder = hold(&programs, &base, &data, account, synchronous_commit)?;
+        let holder = hold(&programs, &base, &data, account, durable)?;
         let server = Self { programs, socket: base, account, databases: AtomicU32::new(0), _holder: holder };
         server.wait()?;
         Ok(server)
@@ -150,14 +172,14 @@ fn hold(
     base: &Path,
     data: &Path,
     account: Option<Account>,
-    synchronous_commit: &str,
+    durable: &str,
 ) -> anyhow::Result<Child> {
-    // Durability on a disk is PostgreSQL's own matter; the tests are about what clients see.
+    // Durability on a disk is PostgreSQL's own matter; most tests are about what clients see.
     let settings = [
         ("listen_addresses", "''"),
-        ("fsync", "off"),
+        ("fsync", durable),
         ("full_page_writes", "off"),
-        ("synchronous_commit", synchronous_commit),
+        ("synchronous_commit", durable),
         ("max_connections", "200"),
         ("shared_buffers", "64MB"),
     ];
@@ -165,11 +187,11 @@ fn hold(
         let _ = write!(text, " -c {name}={value}");
         text
     });
-    let (postgres, base, data) = (programs.join("postgres"), base.display(), data.display());
+    let (programs, base, data) = (programs.display(), base.display(), data.display());
+    // The server that is to be stopped may be another one than was started here.
     let script = format!(
-        "{} -D {data} -k {base} {settings} >{base}/log 2>&1 & server=$!; cat >/dev/null; kill -QUIT $server; \
-         wait $server; rm -rf {base}",
-        postgres.display()
+        "{programs}/postgres -D {data} -k {base} {settings} >{base}/log 2>&1 & cat >/dev/null; \
+         {programs}/pg_ctl stop -s -m immediate -D {data}; rm -rf {base}"
     );
     let mut shell = command(Path::new("/bin/sh"), account);
     shell.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -18,7 +18,7 @@ mod schedules;
 mod settings;
 mod trust;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,6 +54,8 @@ const TEXT_BYTES_MAX: u64 = 256 * 1024;
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 /// Rows from which on a table of a file is judged by a database in place of pandas, unless the workspace says otherwise.
 const LARGE_ROWS: u64 = 2_000_000;
+/// What DuckDB may usually write to disk for a check.
+const SCRATCH_BYTES: u64 = 8 << 30;
 
 /// A folder with its configuration, read and checked.
 #[derive(Debug, Clone)]
@@ -82,6 +84,8 @@ pub struct Workspace {
     pub failures_table: Option<String>,
     /// The number of rows from which on a database judges a table in place of pandas.
     pub large_rows: u64,
+    /// What DuckDB may write to disk for a check of such a table.
+    pub scratch_bytes: u64,
     /// What columns mean, where the owner declared it.
     pub roles: Vec<DeclaredRole>,
     /// What the owner says about the data, and the verbs that change it.
@@ -195,8 +199,19 @@ impl Workspace {
     /// What the workspace says, as a short text: nodes of a cluster where it differs do not carry out each other's runs.
     pub fn fingerprint(&self) -> Result<String, WorkspaceError> {
         let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
-        let digest = Sha256::digest(format!("{text}\0{}\0{}", self.policy, self.helpers));
-        Ok(ordain_types::hex(&digest[..6]))
+        let mut digest = Sha256::new_with_prefix(format!("{text}\0{}\0{}", self.policy, self.helpers));
+        for name in self.check_files() {
+            let bytes_max = ordain_checks::file::FILE_BYTES_MAX as u64;
+            // A file that cannot be read is told when checks are run.
+            let text = inside::text(&self.root, &name, bytes_max).ok().flatten().unwrap_or_default();
+            digest.update(format!("\0{name}\0{text}"));
+        }
+        Ok(ordain_types::hex(&digest.finalize()[..6]))
+    }
+
+    fn check_files(&self) -> BTreeSet<String> {
+        let entries = fs_err::read_dir(self.root.join("checks")).into_iter().flatten().flatten();
+        entries.map(|entry| format!("checks/{}", entry.file_name().to_string_lossy())).collect()
     }
 
     /// How the workspace's store is opened.
@@ -288,6 +303,7 @@ impl Workspace {
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
             failures_table: file.checks.failures_table,
             large_rows: file.checks.large_rows.unwrap_or(LARGE_ROWS),
+            scratch_bytes: file.checks.scratch.map_or(SCRATCH_BYTES, |written| written.0),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
             model: model(file.model)?,
             approval: file.approval.mode,
@@ -491,5 +507,19 @@ mod tests {
         let Database::Postgres { only, .. } = &workspace.database else { panic!() };
         assert_eq!(only.as_deref(), Some(["orders".to_owned()].as_slice()));
         assert!(!format!("{workspace:?}").contains("hush"));
+    }
+
+    #[test]
+    fn a_node_with_other_check_files_is_known_by_its_fingerprint() {
+        let root = tempfile::tempdir().unwrap();
+        let file = file::parse("").unwrap();
+        let workspace = Workspace::from_parts(root.path(), file, Environment::of([])).unwrap();
+        fs_err::create_dir(root.path().join("checks")).unwrap();
+        let mut seen = BTreeSet::from([workspace.fingerprint().unwrap()]);
+        for (name, text) in [("a.json", "[]"), ("a.json", "[1]"), ("b.yaml", "[1]")] {
+            fs_err::write(root.path().join("checks").join(name), text).unwrap();
+            assert!(seen.insert(workspace.fingerprint().unwrap()), "{name}: {text}");
+        }
+        assert!(!seen.insert(workspace.fingerprint().unwrap()), "nothing has changed");
     }
 }

@@ -53,7 +53,14 @@ impl Lender {
 
     async fn ask(&self, work_bytes: u64) -> io::Result<Cell> {
         let connection = connect(&self.files.socket)?;
-        let order = Order { cell: 0, work_bytes, work_inodes: 0, own_network: false, is_idle: false };
+        let order = Order {
+            cell: 0,
+            work_bytes,
+            work_inodes: 0,
+            scratch_bytes: 0,
+            own_network: false,
+            is_idle: false,
+        };
         control::send(connection.as_fd(), &order.encode(), &[])?;
         let Some((Report::Locked { .. }, descriptors)) = control::receive_report(&connection).await? else {
             return Err(io::ErrorKind::InvalidData.into());

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, Planner};
+use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, Origin, Planner};
 use ordain_types::{Outline, RunId, RunRecord, RunState, SourceFile, StepState, Strategy, parse_duration};
 use ordain_workspace::Workspace;
 
@@ -159,8 +159,8 @@ async fn ask(
         Some(run) => Some(Box::new(engine.continued(run).await?)),
         None => None,
     };
+    let (idempotency_key, run_id) = (args.idempotency_key.clone(), Some(run_id));
     let request = Ask {
-        run_id: Some(run_id),
         plan,
         planner,
         continues,
@@ -169,8 +169,8 @@ async fn ask(
         show_plan: args.show_plan,
         outline,
         cache: !args.no_cache,
-        idempotency_key: args.idempotency_key.clone(),
-        ..Ask::new(&args.request, &workspace::note().who, "cli")
+        origin: Origin { idempotency_key, run_id, ..Origin::new(&workspace::note().who, "cli") },
+        ..Ask::new(&args.request, "", "")
     };
     let mut shown = Shown::new(request.planner.can_repair(), false);
     let asked = engine.ask_with(request, &mut shown).await;

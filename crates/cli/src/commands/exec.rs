@@ -16,7 +16,7 @@ use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{
     CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
 };
-use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement};
+use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement, Origin};
 use ordain_types::{Cause, Limits, SourceFile, parse_bytes, parse_duration};
 use ordain_verify::{Contract, VerifiedCode};
 use ordain_workspace::{Workspace, WorkspaceError, limits_without_workspace};
@@ -258,10 +258,7 @@ fn exec(args: &Args, context: &ExecContext, given: SourceFile) -> Exec {
         limits: context.limits.clone(),
         files: args.file.iter().map(|path| input_file(path)).collect(),
         session: args.session.clone(),
-        idempotency_key: None,
-        run_id: None,
-        who: workspace::note().who,
-        through: "cli".to_owned(),
+        origin: Origin::new(&workspace::note().who, "cli"),
     }
 }
 

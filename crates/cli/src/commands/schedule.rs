@@ -11,7 +11,7 @@ use ordain_checks::ChecksError;
 use ordain_checks::exit::{self, Circumstances, FailOn};
 use ordain_engine::EngineError;
 use ordain_files::{open_store, profile_for_files};
-use ordain_standing::{Due, ScheduledRun, Schedules};
+use ordain_standing::{Due, Schedules};
 use ordain_store::{ScheduleMark, Store};
 use ordain_types::RunRecord;
 use ordain_workspace::{Scheduled, ScheduledTask, Workspace};
@@ -188,8 +188,7 @@ impl ByHand<'_> {
         let mut shown = Shown::new(self.can_repair, false);
         let ran = loop {
             let idempotency_key = due.map(Due::idempotency_key);
-            let how = ScheduledRun { idempotency_key, run_id: None };
-            match self.schedules.run(task.clone(), how, &mut shown).await {
+            match self.schedules.run(task.clone(), (idempotency_key, None), &mut shown).await {
                 Err(EngineError::Checks(ChecksError::Busy)) => tokio::time::sleep(BUSY_POLL).await,
                 ran => break ran,
             }

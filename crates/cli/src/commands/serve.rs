@@ -195,10 +195,7 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
     }
     options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
-    announce(args, &options, &planner)?;
-    if let Some(found) = found {
-        found(options.listen);
-    }
+    let (listen, announced) = (options.listen, announcement(args, &options, &planner));
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
     let settings =
@@ -206,7 +203,12 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
     let engine = Engine::new(store, traced, settings);
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
+    // Those who read the address may stop the server at once.
     let stop = watch_signals(service.clone(), executor.pool())?;
+    announce(args, &announced)?;
+    if let Some(found) = found {
+        found(listen);
+    }
     http::serve(listener, service, stop).await;
     executor.close().await;
     Ok(ExitCode::SUCCESS)
@@ -251,22 +253,31 @@ fn examples(workspace: &Workspace) -> Vec<String> {
     without_files.filter_map(|case| Some(case["request"].as_str()?.to_owned())).take(EXAMPLES_SHOWN).collect()
 }
 
-fn announce(args: &Args, options: &HttpOptions, planner: &Planner) -> io::Result<()> {
+/// Where the server is and how it is set up, as JSON for programs.
+fn announcement(args: &Args, options: &HttpOptions, planner: &Planner) -> String {
     let (listen, planner) = (options.listen, planner.name());
     if args.json {
         let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
             "isolation": options.isolation, "keys": options.needs_keys(),
             "cluster": options.cluster.is_shared() });
-        let mut stdout = io::stdout().lock();
-        writeln!(stdout, "{told}")?;
-        return stdout.flush();
+        return told.to_string();
     }
     let keys = if options.needs_keys() { "callers need a key" } else { "no key needed on this machine" };
-    let mut stderr = io::stderr().lock();
-    writeln!(stderr, "serving `{}` on http://{listen}", options.workspace)?;
-    writeln!(stderr, "planner {planner} · isolation {} · {keys}", options.isolation)?;
     let page = if options.ui { "" } else { "docs" };
-    writeln!(stderr, "open http://{listen}/{page} · Ctrl-C stops")
+    format!(
+        "serving `{}` on http://{listen}\nplanner {planner} · isolation {} · {keys}\n\
+         open http://{listen}/{page} · Ctrl-C stops",
+        options.workspace, options.isolation
+    )
+}
+
+fn announce(args: &Args, announced: &str) -> io::Result<()> {
+    if !args.json {
+        return writeln!(io::stderr().lock(), "{announced}");
+    }
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "{announced}")?;
+    stdout.flush()
 }
 
 /// Gives the future that ends when the server is to stop. A second signal does not wait for running work.

@@ -9,13 +9,22 @@ use ordain_testkit::postgres;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::command::{Ran, ordain, run};
+use crate::command::{Ran, eventually, ordain, run};
 use crate::executor::{BUY_ONE, Shop};
 use crate::serve::Server;
 
 const STOCK: u32 = 50;
 const CLIENTS: usize = 4;
 const PURCHASES: usize = 5;
+
+/// Finds a run that has written to the inventory and has not ended.
+pub(crate) const WRITING: &str =
+    "SELECT 1 FROM pg_locks WHERE relation = 'inventory'::regclass AND mode = 'RowExclusiveLock'";
+
+/// A purchase that takes a while after it has written.
+pub(crate) fn slow_purchase() -> Value {
+    json!({ "request": "buy one slowly", "plan": format!("{BUY_ONE}\nimport time\ntime.sleep(2)\n") })
+}
 
 /// Two workspaces' folders on one database, which sign with one key.
 struct Pair {
@@ -105,6 +114,23 @@ fn a_request_runs_once_whichever_server_it_is_sent_to() {
 }
 
 #[test]
+fn a_run_whose_database_is_restarted_begins_again_and_is_made_once() {
+    let postgres = postgres::Server::of_its_own();
+    let pair = Pair { url: postgres.fresh_database(), shops: [Shop::new(STOCK), Shop::new(STOCK)] };
+    let (first, _second) = pair.start_both();
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| first.post("/v1/requests", &slow_purchase()).json());
+        assert!(eventually(|| !postgres.psql(&pair.url, WRITING).is_empty()), "it never wrote");
+        postgres.restart();
+        let record = asked.join().unwrap();
+        assert_eq!(record["state"], "committed", "{record}");
+    });
+    assert_eq!(pair.classics(), i64::from(STOCK) - 1);
+    let verified = pair.run(&["ledger", "verify", "--rows"]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}
+
+#[test]
 fn each_purchase_is_made_once_although_a_server_is_killed_in_the_middle() {
     let pair = Pair::new();
     let (first, second) = pair.start_both();
@@ -118,7 +144,7 @@ fn each_purchase_is_made_once_although_a_server_is_killed_in_the_middle() {
             })
         })
         .collect();
-    assert!(crate::command::eventually(|| pair.classics() < i64::from(STOCK) - 2), "nobody bought anything");
+    assert!(eventually(|| pair.classics() < i64::from(STOCK) - 2), "nobody bought anything");
     first.running.signal(Signal::KILL);
     let told: BTreeSet<String> = clients.into_iter().flat_map(|client| client.join().unwrap()).collect();
     let listed = pair.run(&["runs", "list", "--state", "committed", "--limit", "100", "--json"]).json();

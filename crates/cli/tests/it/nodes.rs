@@ -9,7 +9,7 @@ use ordain_testkit::{nats, postgres};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::cluster::{bought, buy};
+use crate::cluster::{WRITING, bought, buy, slow_purchase};
 use crate::command::{Ran, eventually, ordain, run};
 use crate::executor::{Served, Shop};
 use crate::serve::{Server, send};
@@ -179,6 +179,27 @@ fn a_node_that_stops_gives_its_runs_to_the_others_and_a_killed_one_loses_none() 
     assert!(carries_out_one(&third), "the third node begins what the killed one had begun");
     let cancelled = third.post(&format!("/v1/runs/{stopped}/cancel"), &json!({}));
     assert_eq!(cancelled.json()["state"], "rolled_back", "{cancelled:?}");
+}
+
+#[test]
+fn a_node_that_is_stopped_while_it_writes_does_not_keep_the_others_from_writing() {
+    let (nodes, postgres) = (Nodes::new(2, 1), postgres::Server::shared());
+    let first = nodes.start(0, &[]);
+    let head = "POST /v1/requests HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: respond-async\r\n";
+    let begun = send(&first.address, head, &slow_purchase().to_string());
+    let begun = begun.json()["run_id"].as_str().unwrap().to_owned();
+    assert!(eventually(|| !postgres.psql(&nodes.url, WRITING).is_empty()), "it never wrote");
+    first.running.signal(Signal::STOP);
+    // The second node has the first one's session ended, buys, and carries out what that one had begun.
+    let second = nodes.start(1, &[]);
+    let mut told = BTreeSet::from([bought(&[&second.address], "k"), begun.clone()]);
+    let ended = || second.get(&format!("/v1/runs/{begun}")).json()["state"] == "committed";
+    assert!(eventually(ended), "{}", second.get(&format!("/v1/runs/{begun}")).body);
+    // What the first one believes to be at is not committed a second time.
+    first.running.signal(Signal::CONT);
+    told.insert(bought(&[&first.address], "again"));
+    assert!(eventually(|| nodes.status()["working"] == 0), "{}", nodes.status());
+    nodes.assert_exact(postgres, &told);
 }
 
 #[test]

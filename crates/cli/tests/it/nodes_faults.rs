@@ -1,5 +1,5 @@
-//! Purchases while everything that a cluster consists of fails under it: nodes, executors and NATS servers are killed and
-//! stopped, PostgreSQL crashes.
+//! Purchases while everything that a cluster consists of fails under it: nodes, executors and NATS servers are killed,
+//! stopped and cut off, PostgreSQL crashes, is restarted and has a slow disk. (Clocks that jump: the store's tests.)
 //!
 //! Faults follow the number of purchases, not the clock. With `cargo xtask test --long` 64 clients buy 10,000 times, so
 //! that faults meet runs at every stage.
@@ -88,7 +88,14 @@ struct Failing {
 enum Stopped {
     Node(usize),
     NatsServer(usize),
+    /// It cannot reach the other servers.
+    NatsLinks(usize),
+    /// Not stopped, only slow.
+    Disk,
 }
+
+/// The kinds of faults, which follow one another.
+const FAULTS: usize = 9;
 
 impl Failing {
     fn start(stock: u32) -> Self {
@@ -104,10 +111,12 @@ impl Failing {
         match self.stopped.take() {
             Some(Stopped::Node(at)) => self.servers[at].running.signal(Signal::CONT),
             Some(Stopped::NatsServer(at)) => self.nodes.nats.signal(at, Signal::CONT),
+            Some(Stopped::NatsLinks(at)) => self.nodes.nats.mend(at),
+            Some(Stopped::Disk) => self.postgres.slow_down(false),
             None => {}
         }
-        let at = number / 6 % NODES;
-        match number % 6 {
+        let at = number / FAULTS % NODES;
+        match number % FAULTS {
             0 => self.kill_node(at, shopping),
             1 => {
                 self.nodes.nats.signal(at, Signal::KILL);
@@ -124,6 +133,15 @@ impl Failing {
                 self.stopped = Some(Stopped::NatsServer(at));
             }
             4 => self.postgres.crash(),
+            5 => {
+                self.nodes.nats.cut_off(at);
+                self.stopped = Some(Stopped::NatsLinks(at));
+            }
+            6 => self.postgres.restart(),
+            7 => {
+                self.postgres.slow_down(true);
+                self.stopped = Some(Stopped::Disk);
+            }
             _ => {
                 self.servers[at].running.signal(Signal::STOP);
                 self.stopped = Some(Stopped::Node(at));
@@ -141,7 +159,7 @@ impl Failing {
 
 #[test]
 fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() {
-    let (clients, purchases, faults) = if long::is_wanted() { (64, 10_000, 60) } else { (9, 42, 6) };
+    let (clients, purchases, faults) = if long::is_wanted() { (64, 10_000, 63) } else { (9, 45, FAULTS) };
     let stock = 20_000;
     let mut cluster = Failing::start(stock);
     let began = Instant::now();

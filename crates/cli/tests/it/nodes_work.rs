@@ -1,6 +1,7 @@
 //! Every kind of work on nodes of a cluster: files, checks, conversations, limits of keys, runs that go on.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -133,6 +134,24 @@ fn a_key_has_its_runs_at_once_on_all_nodes_together_and_keeps_no_other_waiting()
     let bought = ask(&servers[0], Some(&modest), &json!({ "request": "buy one", "plan": BUY_ONE })).json();
     let place = format!("/v1/runs/{}", bought["run_id"].as_str().unwrap());
     assert!(eventually(|| node_get(&servers[1], &place, &modest).json()["state"] == "committed"), "{bought}");
+}
+
+#[test]
+fn what_a_key_used_at_one_node_counts_at_the_others() {
+    let nodes = Nodes::new(2, 1);
+    let key = || {
+        let made = nodes.run(&["keys", "--json", "create", "--scope", "read", "--requests-per-minute", "1"]);
+        made.json()["secret"].as_str().unwrap_or_else(|| panic!("{made:?}")).to_owned()
+    };
+    let keys = [(); 10].map(|()| key());
+    let servers = [nodes.start(0, &["--require-keys"]), nodes.start(1, &["--require-keys"])];
+    // Nodes tell each other a moment later; a key that was faster proves nothing, and the next one waits for longer.
+    let is_counted = keys.iter().zip(0..).any(|(key, pauses)| {
+        assert_eq!(node_get(&servers[0], "/v1/runs", key).status, 200);
+        std::thread::sleep(Duration::from_millis(200 * pauses));
+        node_get(&servers[1], "/v1/runs", key).status == 429
+    });
+    assert!(is_counted, "the second node knows nothing of the requests at the first one");
 }
 
 fn node_get(node: &Server, path: &str, key: &str) -> Answer {

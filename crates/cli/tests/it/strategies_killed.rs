@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use ordain_testkit::postgres;
+use ordain_testkit::seller::{self, SELL, TELL, program};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -19,12 +20,6 @@ const REQUEST: &str = "Sell 2 Classic and tell me";
 /// chosen, it is a `plan`.
 const STRATEGIES: [(&str, &[usize], usize); 4] =
     [("direct", &[1], 1), ("plan", &[1, 2, 3, 4], 4), ("react", &[1, 2, 3], 3), ("auto", &[1], 4)];
-const SELL: &str = "row = inventory_tbl.get(where('name') == 'Classic')\n\
-                    inventory_tbl.update({'quantity_in_stock': row['quantity_in_stock'] - 2}, where('name') == 'Classic')\n\
-                    result = row['quantity_in_stock'] - 2\n";
-const TELL: &str = "left = inventory_tbl.get(where('name') == 'Classic')['quantity_in_stock']\n\
-                    ACTION, SHOULD_MUTATE = 'mutate', True\n\
-                    answer_text, STATUS = f'{left} are left.', 'success'\nresult = left";
 /// A step that is known by its memory while it runs, and never ends.
 const ENDLESS: &str = "answer_text, STATUS, result = 'never', 'success', 1\n\
                        held = b'x' * (200 << 20)\nwhile True:\n    pass\n";
@@ -110,32 +105,8 @@ fn reply_to(stream: TcpStream, script: &Mutex<Script>) -> Option<()> {
     reader.get_mut().write_all(format!("{head}{events}").as_bytes()).ok()
 }
 
-fn program(code: &str) -> String {
-    format!("<execute_python>\n{code}\n</execute_python>")
-}
-
 fn reply(strategy: &str, asked: &str) -> String {
-    let has = |words: &str| asked.contains(words);
-    if strategy == "direct" {
-        program(&format!("{SELL}{TELL}"))
-    } else if has("program of step `sell`") {
-        program(SELL)
-    } else if has("program of step `count`") {
-        program("result = len(inventory_tbl)")
-    } else if has("program of step `report`") || has("sold 7") {
-        program(TELL)
-    } else if has("Wayfarer") && has("Write the next step") {
-        program(&format!("{SELL}print('sold', len(names))"))
-    } else if has("Work in small steps") {
-        program("names = sorted(row['name'] for row in inventory_tbl)\nprint(names)")
-    } else {
-        let outline = json!({ "goal": "sell and report", "steps": [
-            { "id": "sell", "title": "take two Classic out of stock", "check": "result >= 0" },
-            { "id": "count", "title": "count the rows" },
-            { "id": "report", "title": "tell what is left", "needs": ["sell", "count"] },
-        ]});
-        format!("<outline>{outline}</outline>")
-    }
+    if strategy == "direct" { program(&format!("{SELL}{TELL}")) } else { seller::reply(asked, "sold 7") }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

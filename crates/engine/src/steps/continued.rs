@@ -10,6 +10,7 @@ use crate::ask::Ask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::tools::CALLS_MAX;
+use crate::work::Origin;
 
 /// The name under which code finds what the earlier run gave, in `inputs`.
 const EARLIER: &str = "earlier";
@@ -96,9 +97,12 @@ impl Engine {
             strategy: Strategy::Plan,
             continues,
             resumed: None,
-            run_id: None,
-            // However often the request is repeated, what is left is carried out once.
-            idempotency_key: Some(format!("continues:{}", record.run_id)),
+            origin: Origin {
+                run_id: None,
+                // However often the request is repeated, what is left is carried out once.
+                idempotency_key: Some(format!("continues:{}", record.run_id)),
+                ..ask.origin.clone()
+            },
             ..ask.clone()
         }))
     }

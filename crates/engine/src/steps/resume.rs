@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::ask::{Ask, Decision, Mode, Resumed};
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::work::Origin;
 
 /// The longest answer to a question.
 const ANSWER_BYTES_MAX: usize = 16 << 10;
@@ -30,12 +31,14 @@ impl Engine {
             }
             check(&record, &decision)?;
             self.bring_artifacts(&record.run_id, &record.outcome.artifacts).await?;
-            let key = Self::resume_key(&record);
             let ask = Ask {
                 request: record.request.clone(),
                 strategy: record.strategy,
-                run_id: Some(record.run_id.clone()),
-                idempotency_key: Some(key),
+                origin: Origin {
+                    run_id: Some(record.run_id.clone()),
+                    idempotency_key: Some(Self::resume_key(&record)),
+                    ..ask.origin
+                },
                 cache: false,
                 mode: self.mode_of(&record).await?,
                 resumed: Some(Box::new(Resumed { record, decision })),

@@ -362,7 +362,7 @@ async fn a_plan_that_does_not_understand_its_request_is_declined(database: Datab
 async fn the_same_key_gives_the_first_outcome_again(database: Database) {
     let world = world(database).await;
     let mut first = ask(BUY, Mode::Commit);
-    first.idempotency_key = Some("order-1".to_owned());
+    first.origin.idempotency_key = Some("order-1".to_owned());
     let one = world.engine.ask(first.clone()).await.unwrap();
     let two = world.engine.ask(first).await.unwrap();
     assert_eq!(one.run_id, two.run_id);

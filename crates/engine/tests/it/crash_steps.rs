@@ -8,8 +8,8 @@ use ordain_engine::{Ask, Decision, Engine, Planner, Quiet};
 use ordain_planner::provider::{Call, Completion, Heard, ModelRequest, Provider};
 use ordain_planner::{Model, ModelSettings, Progress};
 use ordain_store::Store;
+use ordain_testkit::seller;
 use ordain_types::{Event, QuestionKind, RunRecord, RunState, Strategy};
-use serde_json::json;
 
 use crate::world::{World, on_both, options_at, world_at};
 
@@ -18,10 +18,6 @@ const VICTIM: &str = "ORDAIN_TEST_STEPS_VICTIM";
 /// Every so many stages the process is killed, in the short form.
 const STRIDE: usize = 7;
 const STAGES_MAX: usize = 400;
-
-const SELL: &str = "row = inventory_tbl.get(where('name') == 'Classic')\n\
-                    inventory_tbl.update({'quantity_in_stock': row['quantity_in_stock'] - 2}, where('name') == 'Classic')\n\
-                    result = row['quantity_in_stock'] - 2\n";
 
 /// A model that looks at what it is asked for, as one does that knows nothing of processes.
 #[derive(Debug)]
@@ -35,35 +31,9 @@ impl Provider for Author {
     fn call<'a>(&'a self, request: &'a ModelRequest, _heard: &'a mut Heard<'_>) -> Call<'a> {
         stage();
         let last = request.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let text = reply(last);
+        let text = seller::reply(last, "sold 3");
         stage();
         Box::pin(std::future::ready(Ok(Completion { text, ..Completion::default() })))
-    }
-}
-
-fn reply(asked: &str) -> String {
-    let program = |code: &str| format!("<execute_python>\n{code}\n</execute_python>");
-    let answer = "left = inventory_tbl.get(where('name') == 'Classic')['quantity_in_stock']\n\
-                  ACTION, SHOULD_MUTATE = 'mutate', True\n\
-                  answer_text, STATUS = f'{left} are left.', 'success'\nresult = left";
-    let has = |words: &str| asked.contains(words);
-    if has("program of step `sell`") {
-        program(SELL)
-    } else if has("program of step `count`") {
-        program("result = len(inventory_tbl)")
-    } else if has("program of step `report`") || has("sold 3") {
-        program(answer)
-    } else if has("Wayfarer") && has("Write the next step") {
-        program(&format!("{SELL}print('sold', len(names))"))
-    } else if has("Work in small steps") {
-        program("names = sorted(row['name'] for row in inventory_tbl)\nprint(names)")
-    } else {
-        let outline = json!({ "goal": "sell and report", "steps": [
-            { "id": "sell", "title": "take two Classic out of stock", "check": "result >= 0" },
-            { "id": "count", "title": "count the rows" },
-            { "id": "report", "title": "tell what is left", "needs": ["sell", "count"] },
-        ]});
-        format!("<outline>{outline}</outline>")
     }
 }
 
@@ -94,14 +64,10 @@ impl Progress for Stages {
 
 fn asked(strategy: Strategy, key: &str) -> Ask {
     let planner = Planner::Model(Model::new(Arc::new(Author), ModelSettings::default()));
-    let (cache, idempotency_key) = (false, Some(key.to_owned()));
-    Ask {
-        planner,
-        strategy,
-        cache,
-        idempotency_key,
-        ..Ask::new("Sell 2 Classic and tell me", "test", "test")
-    }
+    let mut ask =
+        Ask { planner, strategy, cache: false, ..Ask::new("Sell 2 Classic and tell me", "test", "test") };
+    ask.origin.idempotency_key = Some(key.to_owned());
+    ask
 }
 
 /// Sells until it is killed or done. Does nothing unless it was started to be the victim.

@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::form::{Argument, Cond, Lit, Op, Operand, Path};
 use super::guard;
-use super::index::{Index, Sort, What, split_text};
+use super::index::{Index, Sort, What, split_name, split_text};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
-use super::phrase::Np;
+use super::phrase::{Head, Np};
 use super::question::is_plain;
 use super::token::{Kind, Token};
 
@@ -31,11 +31,12 @@ impl Parser<'_> {
             np.is_named() && said.iter().any(|cond| **cond != names && !self.is_said_of(cond, &names));
         // `credit never Mark Stone`: everybody else is nobody who was named.
         let is_other = |cond: &&Cond| matches!(cond, Cond::Not(inner) if self.is_name(inner));
+        let is_described = said.len() > 1 || matches!(np.head, Head::Table | Head::Thing);
         !np.has_table() && is_others
             || said.iter().any(is_other)
             || is_order
-            || parts.iter().any(|part| self.is_part_of_title(part, said.len() > 1 || np.has_table()))
-            || parts.iter().any(|part| self.is_deadline(part))
+            || parts.iter().any(|part| self.is_part_of_title(part, is_described))
+            || parts.iter().any(|part| self.is_open_day(part))
             || !self.is_in_order(&parts)
     }
 
@@ -83,13 +84,21 @@ impl Parser<'_> {
         noun.lower != noun.stem && np.conds.iter().any(is_one)
     }
 
-    /// `by 2026-12-01` says until when an order is to be carried out.
-    fn is_deadline(&self, cond: &Cond) -> bool {
-        let Cond::Cmp(_, _, Operand::Lit(lit)) = cond else { return false };
-        let day =
-            self.tokens.iter().position(|token| token.at == lit.at && matches!(token.kind, Kind::Days(..)));
-        let before = day.and_then(|day| self.tokens[..day].last());
-        before.is_some_and(|token| matches!(token.lower.as_str(), "by" | "until" | "till"))
+    /// Whether a day may be that of the order: `by 2026-12-01`, `before`, `from`. It says which row is meant only after the
+    /// name of its column (`born before 2010`), and where rows say when something was (`the lesson on 2026-12-03`).
+    fn is_open_day(&self, cond: &Cond) -> bool {
+        let (Cond::Cmp(path, _, Operand::Lit(lit)) | Cond::Days(path, lit, _)) = cond else { return false };
+        let column = &self.index.tables[path.table].columns[path.column];
+        let day = self.tokens.iter().position(|token| token.at == lit.at);
+        let Some(day) = day.filter(|_| column.sort == Sort::Day) else { return false };
+        let before = day.saturating_sub(3)..day;
+        let what = What::Column(path.table, path.column);
+        let is_named = |at: usize| self.index.at(self.tokens, at).iter().any(|(said, ..)| *said == what);
+        let ends =
+            |class: &str, at: usize| self.exact(class, at).into_iter().any(|end| self.fill(end) == day);
+        let is_span = |at: usize| ["before", "after", "since", "until"].iter().any(|class| ends(class, at));
+        let is_birth = split_name(&column.name).iter().any(|word| LEXICON.has("birth_words", word));
+        !before.clone().any(is_named) && (before.clone().any(is_span) || is_birth || !self.is_record())
     }
 
     /// Whether words of a name are said as they are written there: `Tom Old` is not Old Tom.
@@ -108,16 +117,21 @@ impl Parser<'_> {
         words.len() < 2 || self.index.texts(words[0].0).iter().any(is_said)
     }
 
-    /// `rest the Dukes`, `rest the oldest shires`: several rows, and the action takes no number of them.
-    pub(super) fn is_uncounted(&self, action: &Action, argument: &Argument, end: usize) -> bool {
+    /// `rest the Dukes`, `move the oldest shires to box 3`: several rows, and no number says how many of them.
+    pub(super) fn is_uncounted(&self, action: &Action, name: &str, argument: &Argument, end: usize) -> bool {
         let Argument::Row(rows) = argument else { return false };
-        let takes = |kinds: &[ParamKind]| {
-            action.params.values().any(|param| param.kind.is_some_and(|kind| kinds.contains(&kind)))
+        let is_item = action.each.iter().any(|each| each == name);
+        let takes = |kind: ParamKind| {
+            action.params.iter().any(|(other, param)| {
+                let counts =
+                    if is_item { action.each.contains(other) } else { LEXICON.has("counts_rows", other) };
+                counts && param.kind == Some(kind)
+            })
         };
         let noun = &self.tokens[end - 1];
         let is_best = rows.limit == Some(1) && rows.order.is_some() && noun.lower != noun.stem;
-        is_best && !takes(&[ParamKind::Count])
-            || self.is_plural(&rows.filter) && !takes(&[ParamKind::Count, ParamKind::Number])
+        let is_plural = self.is_plural(&rows.filter) && !takes(ParamKind::Number);
+        (is_best || is_plural) && !takes(ParamKind::Count)
     }
 
     /// Whether rows are called by a word in the plural that is not so in the data.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Path, Select};
-use super::index::{Sort, What};
+use super::index::{Sort, Table, What};
 use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
@@ -273,7 +273,8 @@ impl Parser<'_> {
                 if given.common.is_empty() && given.items.is_empty() {
                     found.extend(self.indirect(param, given.end));
                 }
-                found.retain(|(argument, end, _)| !self.is_uncounted(action, argument, *end));
+                found.extend(self.joined(name, param, &given));
+                found.retain(|(argument, end, _)| !self.is_uncounted(action, name, argument, *end));
                 for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
                     // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
@@ -290,6 +291,22 @@ impl Parser<'_> {
         }
         done.retain(|given| given.rest.is_empty() && !(given.items.is_empty() && given.common.is_empty()));
         done
+    }
+
+    /// `3 kg of oats`, `3 to Duke`, `with 5`: after another value, one that the catalog names no word before.
+    fn joined(&self, name: &str, param: &Param, given: &Given) -> All<Argument> {
+        let (Some((last, value)), true) = (given.common.last(), param.after.is_empty()) else {
+            return Vec::new();
+        };
+        let table = self.table_of(param).map(|table| &self.index.tables[table]);
+        let is_measured = |table: &Table| table.columns.iter().any(|column| column.name == *last);
+        let words: &[&str] = match table {
+            Some(table) if matches!(value, Argument::Value(_)) && is_measured(table) => &["of", "to"],
+            Some(_) => &["to"],
+            None => &["with", "by"],
+        };
+        let is_said = self.tokens.get(given.end).is_some_and(|token| words.contains(&token.lower.as_str()));
+        if is_said { self.argument(name, param, given.end + 1) } else { Vec::new() }
     }
 
     /// `lend Goran Petrovic a saw`: right after the verb, somebody to whom it is done.
@@ -374,7 +391,7 @@ impl Parser<'_> {
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
                         let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
                         if after_number && is_best(&argument)
-                            || self.is_uncounted(action, &argument, end)
+                            || self.is_uncounted(action, name, &argument, end)
                             || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;

@@ -261,6 +261,26 @@ impl Parser<'_> {
         is_which && matches!(verb, Some("is" | "are" | "was" | "were"))
     }
 
+    /// `where does Ivy House live`, `how long is Hamlet`
+    fn place_or_length(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        for (class, column, verb) in
+            [("where", self.place(), "live"), ("how_long", self.role("length"), "takes_time")]
+        {
+            let Some(column) = column else { continue };
+            for begin in self.lex(class, start) {
+                let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
+                for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
+                    let select = np.select(self.focus, Asked::Columns(vec![self.own(column)]));
+                    let alone = Some(*end).filter(|_| class == "how_long");
+                    let ends = self.one(verb, *end).into_iter().chain(alone);
+                    found.extend(ends.map(|end| (select.clone(), end, *cost)));
+                }
+            }
+        }
+        found
+    }
+
     /// `what is the price of the Moon`, `Chen Yu's hourly rate`, `how much is the Moon`, `when was Gita born`.
     fn looked_up(&self, start: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
@@ -331,7 +351,7 @@ impl Parser<'_> {
                 }
             }
         }
-        found.extend(self.placed_or_timed(start));
+        found.extend(self.place_or_length(start));
         found.extend(self.priced(start));
         found
     }
@@ -348,26 +368,6 @@ impl Parser<'_> {
         let label = self.index.tables[table].label.filter(|_| !is_several)?;
         let hop = Hop { column: path.column, table, to };
         Some(Path { hops: [path.hops, vec![hop]].concat(), table, column: label })
-    }
-
-    /// `where does Ivy House live`, `how long is Hamlet`.
-    fn placed_or_timed(&self, start: usize) -> All<Select> {
-        let mut found: All<Select> = Vec::new();
-        for (class, column, verb) in
-            [("where", self.place(), "live"), ("how_long", self.role("length"), "takes_time")]
-        {
-            let Some(column) = column else { continue };
-            for begin in self.lex(class, start) {
-                let begin = self.one("do", begin).or_else(|| self.one("be", begin)).unwrap_or(begin);
-                for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| np.is_named()) {
-                    let select = np.select(self.focus, Asked::Columns(vec![self.own(column)]));
-                    let alone = Some(*end).filter(|_| class == "how_long");
-                    let ends = self.one(verb, *end).into_iter().chain(alone);
-                    found.extend(ends.map(|end| (select.clone(), end, *cost)));
-                }
-            }
-        }
-        found
     }
 
     /// `how much is the Moon`, `how much credit does Grace Price have`.

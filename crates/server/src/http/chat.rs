@@ -73,12 +73,12 @@ pub(crate) async fn create(
         Some(id) => checked(id)?,
         None => service.engine().store().new_run_id()?.to_string(),
     };
-    let ask = Ask {
+    let mut ask = Ask {
         planner: service.inner.planner.clone(),
         conversation: Some(may.caller.own(&session_id)),
-        idempotency_key: answer::idempotency_key(&headers, &may.caller.id)?,
         ..Ask::new(&body.message, &may.caller.id, "http")
     };
+    ask.origin.idempotency_key = answer::idempotency_key(&headers, &may.caller.id)?;
     let run = service.begin(&may.caller, ask, ())?;
     context.is_about(run.about.run_id.as_str());
     let waiting = CancelOnDrop(&run);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::response::Response;
-use ordain_engine::CodeTask;
+use ordain_engine::{CodeTask, Origin};
 use ordain_types::SourceFile;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -70,8 +70,8 @@ impl Work for NewCode {
             cache: !self.no_cache,
             session: session.as_ref().map(|session| session.name.clone()),
             allow_partial: self.allow_partial,
-            idempotency_key: claim,
-            ..CodeTask::new(&self.request, &caller.id, through)
+            origin: Origin { idempotency_key: claim, ..Origin::new(&caller.id, through) },
+            ..CodeTask::new(&self.request, "", "")
         };
         service.begin(caller, Order::Code(Box::new(task), None), (uploads, session))
     }

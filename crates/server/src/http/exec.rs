@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Exec, Judgement};
+use ordain_engine::{Exec, Judgement, Origin};
 use ordain_types::{Limits, SourceFile, parse_bytes, parse_duration};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ impl Work for NewExec {
         let session = service.enter_session(caller, self.session.as_deref())?;
         let mut exec = into_exec(self, &uploads, service, caller, through)?;
         exec.session = session.as_ref().map(|session| session.name.clone());
-        exec.idempotency_key = claim;
+        exec.origin.idempotency_key = claim;
         service.begin(caller, Order::Exec(Box::new(exec)), (uploads, session))
     }
 }
@@ -117,10 +117,7 @@ fn into_exec(
         limits,
         files: uploads.input_files(),
         session: None,
-        idempotency_key: None,
-        run_id: None,
-        who: caller.id.clone(),
-        through: through.to_owned(),
+        origin: Origin::new(&caller.id, through),
     })
 }
 

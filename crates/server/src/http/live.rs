@@ -4,26 +4,23 @@
 //! future. That ends the cell and rolls the transaction back, and the run is recorded as cancelled, unless its commit
 //! was faster.
 
+mod ending;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use axum::http::StatusCode;
-use futures_util::FutureExt as _;
 use ordain_engine::json_bytes;
-use ordain_store::{EntryNote, StoreError};
-use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
+use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::caller::Caller;
 use super::order::Order;
-use super::problem::{
-    CELLS_LIMIT, DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING,
-};
+use super::problem::{DRAINING, Problem};
 use super::service::Service;
 use super::spans;
 use crate::trace::{self, TraceContext};
@@ -40,8 +37,6 @@ const STAGES_MAX: usize = 100;
 const ATTEMPTS_SHOWN: usize = 8;
 /// Bytes of the events of one run.
 const EVENT_BYTES_MAX: usize = 1 << 20;
-
-const STOP_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// How a run ended: its record, or why there is none.
 pub(crate) type Ended = Result<RunRecord, Problem>;
@@ -485,93 +480,6 @@ impl Service {
             service.settle(&task, ended);
         });
         Ok(run)
-    }
-
-    pub(crate) async fn carry_out(
-        &self,
-        run: &Arc<LiveRun>,
-        work: impl Future<Output = Ended> + Send,
-    ) -> Ended {
-        let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
-        let ended = tokio::select! {
-            // A run that has ended has ended, also when it was cancelled at the same moment.
-            biased;
-            ended = &mut work => Some(ended),
-            () = run.cancel.notified(), if run.about.kind == RunKind::Check => {
-                // Checks have nothing to roll back, and what they found is worth keeping.
-                if run.about.is_queued {
-                    self.inner.options.cluster.cancel(&run.about.run_id).await;
-                } else {
-                    run.stop.notify_one();
-                }
-                tokio::time::timeout(STOP_TIME_MAX, &mut work).await.ok()
-            }
-            () = run.cancel.notified() => None,
-        };
-        // What was cancelled ends here: its transaction is rolled back before the run is recorded.
-        drop(work);
-        match ended {
-            Some(Ok(Ok(record))) => Ok(record),
-            Some(Ok(Err(problem))) => self.could_not(run, problem).await,
-            Some(Err(_panic)) => {
-                let error =
-                    run_error(ErrorClass::Internal, "internal", "the run failed inside the server", None);
-                let recorded = self.cut_short(run, RunState::Failed, error, run.about.claim.clone()).await;
-                recorded.map_err(Problem::from)
-            }
-            None => {
-                let hint = "ask again to have it carried out";
-                let error = run_error(
-                    ErrorClass::Cancelled,
-                    "cancelled",
-                    "the run was cancelled and rolled back",
-                    Some(hint),
-                );
-                let recorded =
-                    self.cut_short(run, RunState::RolledBack, error, run.about.claim.clone()).await;
-                self.cancel_elsewhere(run).await;
-                recorded.map_err(Problem::from)
-            }
-        }
-    }
-
-    /// Records an attempt that could not be carried out, and says why. What was refused at the door was none.
-    async fn could_not(&self, run: &Arc<LiveRun>, problem: Problem) -> Ended {
-        let is_none = matches!(
-            problem.code.as_str(),
-            STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG | QUEUE_FULL | CELLS_LIMIT | DRAINING
-        );
-        if !is_none {
-            let error =
-                run_error(ErrorClass::Internal, &problem.code, &problem.detail, problem.hint.as_deref());
-            // The problem is reported in any case; a store that is not there cannot record it.
-            if let Ok(record) = self.cut_short(run, RunState::Failed, error, None).await {
-                self.inner.rates.store(&run.about.who, kept_bytes(&record));
-            }
-        }
-        Err(problem)
-    }
-
-    pub(crate) async fn cut_short(
-        &self,
-        run: &Arc<LiveRun>,
-        state: RunState,
-        error: RunError,
-        claim: Option<String>,
-    ) -> Result<RunRecord, StoreError> {
-        let mut record = run.record();
-        record.state = state;
-        record.error = Some(error);
-        let note = EntryNote { claim, ..EntryNote::by(&run.about.who, "http") };
-        let store = self.engine().store();
-        let recorded = store.record_unless_there(record.clone(), note.clone()).await;
-        match recorded {
-            // The key was not claimed yet, or not by this run.
-            Err(StoreError::KeyHeld { .. }) => {
-                store.record_unless_there(record, EntryNote { claim: None, ..note }).await
-            }
-            recorded => recorded,
-        }
     }
 
     /// Counts what a run used, once in a cluster: where it was asked for.

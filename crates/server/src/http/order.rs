@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ordain_cell::InputFile;
 use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Planner};
-use ordain_standing::{CheckTask, ScheduledRun, Schedules};
+use ordain_standing::{CheckTask, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Scheduled;
@@ -80,14 +80,24 @@ impl Order {
     fn about(&self, service: &Service, caller: &Caller) -> Result<About, Problem> {
         let is_queued = service.inner.options.cluster.is_shared() && self.can_travel();
         let (kind, request, claim, conversation) = match self {
-            Self::Ask(ask) => {
-                (RunKind::Ask, ask.request.as_str(), ask.idempotency_key.clone(), ask.conversation.clone())
+            Self::Ask(ask) => (
+                RunKind::Ask,
+                ask.request.as_str(),
+                ask.origin.idempotency_key.clone(),
+                ask.conversation.clone(),
+            ),
+            Self::Code(task, conversation) => (
+                RunKind::Code,
+                task.request.as_str(),
+                task.origin.idempotency_key.clone(),
+                conversation.clone(),
+            ),
+            Self::Exec(exec) => {
+                (RunKind::Exec, exec.given.name.as_str(), exec.origin.idempotency_key.clone(), None)
             }
-            Self::Code(task, conversation) => {
-                (RunKind::Code, task.request.as_str(), task.idempotency_key.clone(), conversation.clone())
+            Self::Check(task) => {
+                (RunKind::Check, task.request.as_str(), task.origin.idempotency_key.clone(), None)
             }
-            Self::Exec(exec) => (RunKind::Exec, exec.given.name.as_str(), exec.idempotency_key.clone(), None),
-            Self::Check(task) => (RunKind::Check, task.request.as_str(), task.idempotency_key.clone(), None),
             Self::Resume { waiting, .. } => {
                 // Alone, the engine takes the key when the run goes on.
                 let claim = is_queued.then(|| Engine::resume_key(waiting));
@@ -108,15 +118,15 @@ impl Order {
 
     /// The same order for the run that it has become.
     fn of_run(mut self, about: &About) -> Self {
-        let (run_id, claim) = (Some(about.run_id.clone()), about.claim.clone());
-        match &mut self {
-            Self::Ask(ask) => (ask.run_id, ask.idempotency_key) = (run_id, claim),
-            Self::Code(task, _) => (task.run_id, task.idempotency_key) = (run_id, claim),
-            Self::Exec(exec) => (exec.run_id, exec.idempotency_key) = (run_id, claim),
-            Self::Check(task) => (task.run_id, task.idempotency_key) = (run_id, claim),
+        let origin = match &mut self {
+            Self::Ask(ask) => &mut ask.origin,
+            Self::Code(task, _) => &mut task.origin,
+            Self::Exec(exec) => &mut exec.origin,
+            Self::Check(task) => &mut task.origin,
             // The engine knows their ids and keys by itself.
-            Self::Resume { .. } | Self::Scheduled { .. } => {}
-        }
+            Self::Resume { .. } | Self::Scheduled { .. } => return self,
+        };
+        (origin.run_id, origin.idempotency_key) = (Some(about.run_id.clone()), about.claim.clone());
         self
     }
 }
@@ -165,8 +175,7 @@ impl Service {
             Order::Scheduled { scheduled, claim } => {
                 let schedules = Schedules::new(served(self)?.clone(), self.inner.planner.clone());
                 let run_id = Some(run.about.run_id.clone());
-                let how = ScheduledRun { idempotency_key: Some(claim), run_id };
-                schedules.run(scheduled.task, how, &mut telling).await?
+                schedules.run(scheduled.task, (Some(claim), run_id), &mut telling).await?
             }
         };
         if let Some(checked) = checked {

@@ -210,7 +210,9 @@ impl From<StoreError> for Problem {
             | StoreError::CallUnderWay { .. }
             | StoreError::CallDone { .. }
             | StoreError::KeyHeld { .. } => StatusCode::CONFLICT,
-            StoreError::Conflict | StoreError::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            StoreError::Conflict | StoreError::Busy | StoreError::LockLimit { .. } => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
             StoreError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. } => {

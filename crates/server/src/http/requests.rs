@@ -86,7 +86,7 @@ pub(crate) async fn create(
     Json(body): Json<NewRequest, BODY_MAX>,
 ) -> Result<Response, Problem> {
     let mut ask = body.into_ask(&service, &may.caller, "http").await?;
-    ask.idempotency_key = answer::idempotency_key(&headers, &may.caller.id)?;
+    ask.origin.idempotency_key = answer::idempotency_key(&headers, &may.caller.id)?;
     let run = service.begin(&may.caller, ask, ())?;
     answer::of_run(run, &context, &headers).await
 }

@@ -145,7 +145,7 @@ async fn an_idempotency_key_runs_checks_once() {
     let checks = world.checks().await;
     let task = || {
         let mut task = checks.task(ordain_standing::read_checks(&world.root()).unwrap(), "me", "test");
-        task.idempotency_key = Some("once".to_owned());
+        task.origin.idempotency_key = Some("once".to_owned());
         task
     };
     let (first, ran) = checks.run(task(), &mut ordain_engine::Quiet).await.unwrap();

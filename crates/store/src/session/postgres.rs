@@ -1,5 +1,6 @@
 //! Sessions on PostgreSQL.
 
+mod holders;
 mod tls;
 
 use std::collections::HashMap;
@@ -13,6 +14,8 @@ use futures_util::future::try_join_all;
 use ordain_types::Row;
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -38,6 +41,9 @@ const SEARCH_PATH: &str = "
       SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
       FROM unnest(current_schemas(false)) WITH ORDINALITY AS path(name, place) WHERE name <> 'ordain'), 'public'), false);";
 
+/// How often a server is asked again that is just starting.
+const STARTING_WAIT: Duration = Duration::from_millis(100);
+
 /// Prepared statements that one connection keeps.
 const STATEMENTS_MAX: usize = 256;
 
@@ -49,9 +55,12 @@ pub(super) struct PostgresPool {
     /// A role with rights on what plans may see and nothing else.
     plan_role: Option<String>,
     lock_wait: Duration,
+    /// How long to wait for others before it is asked whether they stand still.
+    patience: Duration,
     idle: Mutex<Vec<Kept>>,
     places: Arc<Semaphore>,
-    /// A connection outside of transactions, for commits. It is not counted against the pool, so it is always available.
+    /// A connection outside of transactions, for commits and for looking at locks. It is not counted against the pool, so it
+    /// is always available.
     aside: tokio::sync::Mutex<Option<Kept>>,
     /// Holds the lock that says that this process is alive.
     alive: tokio::sync::Mutex<Option<Kept>>,
@@ -91,6 +100,7 @@ impl PostgresPool {
             tls,
             plan_role,
             lock_wait: limits.lock_wait,
+            patience: holders::patience(limits),
             idle: Mutex::default(),
             places,
             aside: tokio::sync::Mutex::default(),
@@ -127,28 +137,31 @@ impl PostgresPool {
         Ok(())
     }
 
-    /// Whether anybody waits for a lock of this connection. What cannot be asked is not known.
-    pub(super) async fn somebody_waits(pool: &Arc<Self>, process: i32) -> bool {
-        let sql = format!(
-            "SELECT 1 FROM pg_catalog.pg_stat_activity
-             WHERE wait_event_type = 'Lock' AND {process} = ANY (pg_blocking_pids(pid)) LIMIT 1"
-        );
-        let Ok(session) = Self::session(pool).await else { return false };
-        let Ok(client) = session.client() else { return false };
-        client.simple_query(&sql).await.is_ok_and(|rows| {
-            rows.iter().any(|row| matches!(row, tokio_postgres::SimpleQueryMessage::Row(_)))
-        })
+    /// Connects. A server that is just starting, also after a crash, is waited for.
+    async fn connect(&self) -> Result<Kept, StoreError> {
+        let deadline = Instant::now() + self.lock_wait;
+        loop {
+            match self.try_connect().await {
+                Err(error)
+                    if error.code() == Some(&SqlState::CANNOT_CONNECT_NOW) && Instant::now() < deadline =>
+                {
+                    tokio::time::sleep(STARTING_WAIT).await;
+                }
+                connected => {
+                    return connected.map_err(|error| StoreError::Unreachable { message: chain(&error) });
+                }
+            }
+        }
     }
 
-    async fn connect(&self) -> Result<Kept, StoreError> {
-        let unreachable = |error: tokio_postgres::Error| StoreError::Unreachable { message: chain(&error) };
+    async fn try_connect(&self) -> Result<Kept, tokio_postgres::Error> {
         // The task ends by itself when the client is dropped; the client reports what went wrong.
         let client = if let Some(tls) = &self.tls {
-            let (client, connection) = self.config.connect(tls.clone()).await.map_err(unreachable)?;
+            let (client, connection) = self.config.connect(tls.clone()).await?;
             tokio::spawn(async move { drop(connection.await) });
             client
         } else {
-            let (client, connection) = self.config.connect(NoTls).await.map_err(unreachable)?;
+            let (client, connection) = self.config.connect(NoTls).await?;
             tokio::spawn(async move { drop(connection.await) });
             client
         };
@@ -158,8 +171,8 @@ impl PostgresPool {
              SET standard_conforming_strings = on; SET bytea_output = 'hex'; SET extra_float_digits = 1;
              SET client_min_messages = 'error'; SET lock_timeout = '{lock_wait_ms}ms'; {SEARCH_PATH}"
         );
-        client.batch_execute(&settings).await.map_err(unreachable)?;
-        let row = client.query_one("SELECT pg_backend_pid()", &[]).await.map_err(unreachable)?;
+        client.batch_execute(&settings).await?;
+        let row = client.query_one("SELECT pg_backend_pid()", &[]).await?;
         Ok(Kept { process: row.get(0), client, statements: HashMap::new() })
     }
 }
@@ -230,7 +243,7 @@ impl PostgresSession {
         };
         self.locked = intent != Intent::Read;
         if let Some(lock) = lock {
-            self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+            self.wait_for(&lock).await?;
         }
         if matches!(intent, Intent::Own | Intent::Write) {
             self.commit_lock = CommitLock::FromBegin;
@@ -249,9 +262,16 @@ impl PostgresSession {
                 format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_lock({COMMIT_LOCK})")
             }
         };
-        self.client()?.batch_execute(&begin).await.map_err(|error| store_error(&error))?;
+        self.wait_for(&begin).await?;
         self.phase = Phase::Open;
         Ok(())
+    }
+
+    /// Runs statements that may wait for others.
+    async fn wait_for(&self, statements: &str) -> Result<(), StoreError> {
+        let done = self.client()?.batch_execute(statements);
+        let done = self.pool.patiently(self.server_process(), done).await;
+        done.map_err(|error| store_error(&error))
     }
 
     /// Before its first write, a transaction that did not say that it writes joins those who write side by side. If
@@ -275,7 +295,7 @@ impl PostgresSession {
         }
         self.locked = true;
         let lock = format!("SELECT pg_advisory_lock({COMMIT_LOCK})");
-        self.client()?.batch_execute(&lock).await.map_err(|error| store_error(&error))?;
+        self.wait_for(&lock).await?;
         self.commit_lock = CommitLock::Late;
         Ok(())
     }
@@ -285,17 +305,7 @@ impl PostgresSession {
         if self.commit_lock == CommitLock::FromBegin {
             return Ok(self.run(vec![sql]).await?.pop().unwrap_or_default());
         }
-        let mut aside = self.pool.aside.lock().await;
-        let kept = match aside.take().filter(|kept| !kept.client.is_closed()) {
-            Some(kept) => kept,
-            None => self.pool.connect().await?,
-        };
-        let mut session = Self::over(&self.pool, kept, None);
-        let rows = session.run(vec![sql]).await;
-        // A connection on which something went wrong is not kept.
-        let kept = session.kept.take();
-        *aside = if rows.is_ok() { kept } else { None };
-        Ok(rows?.pop().unwrap_or_default())
+        self.pool.run_aside(sql).await
     }
 
     /// Commits. Who holds the commit lock gives it back before the commit is on the disk, so that the next one need not wait
@@ -339,6 +349,11 @@ impl PostgresSession {
 
     /// Runs statements in one pipeline.
     pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        let (pool, process) = (self.pool(), self.server_process());
+        pool.patiently(process, self.run_at_once(statements)).await
+    }
+
+    async fn run_at_once(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
         let prepared = self.prepare_all(statements).await?;
         self.busy = true;
         let client = self.client()?;
@@ -370,7 +385,7 @@ impl PostgresSession {
                 Err(error) => Err((index, store_error(&error))),
             }
         });
-        let results = try_join_all(all).await;
+        let results = self.pool.patiently(self.server_process(), try_join_all(all)).await;
         let end = match &results {
             Ok(_) => "RELEASE ordain_call",
             Err(_) => "ROLLBACK TO ordain_call; RELEASE ordain_call",
@@ -624,7 +639,8 @@ fn store_error(error: &tokio_postgres::Error) -> StoreError {
         }
         (_, "23") => StoreError::Constraint { table, message },
         (_, "22") => StoreError::BadValue { table, column: String::new(), message },
-        (_, "08" | "57" | "28" | "3D") => StoreError::Unreachable { message },
+        // `25P03` and `25P04`: the server was told to end sessions that are quiet, or transactions that go on, for so long.
+        (_, "08" | "57" | "28" | "3D") | ("25P03" | "25P04", _) => StoreError::Unreachable { message },
         _ => StoreError::Database { message },
     }
 }

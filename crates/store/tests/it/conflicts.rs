@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 
-use ordain_store::{Claim, Intent, Store, StoreError, StoreLimits, Transaction};
+use ordain_store::{BeginOptions, Claim, Intent, Store, StoreError, StoreLimits, Transaction};
 use serde_json::json;
 
 use crate::world::{World, begin, buy, commit, objects, on_both, rows};
@@ -56,6 +56,46 @@ fn writers_that_wait_do_not_hold_the_threads_that_the_one_before_them_needs() {
         assert!(bought > 1, "{bought}");
         assert_eq!(rows(&store, "transactions").await.len(), before + bought);
     });
+}
+
+/// The first has stopped in the middle of a run: nobody looks after its transaction any more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_stands_still_does_not_keep_others_from_writing() {
+    for intent in [Intent::Write, Intent::Beside] {
+        let world = World::postgres();
+        let mut options = world.shop_options();
+        let (lock_hold, lock_wait) = (Duration::from_millis(50), Duration::from_millis(900));
+        options.limits = StoreLimits { lock_hold, lock_wait, ..StoreLimits::default() };
+        let store = Store::open(options.clone()).await.unwrap();
+        // A second store knows no more of the first one than a second process does.
+        let other = Store::open(options).await.unwrap();
+        let mut stopped = begin(&store, intent).await;
+        assert!(buy(&mut stopped, "Classic", 1).await.unwrap());
+        bought_at_last(&other, intent).await;
+        let late = commit(stopped).await;
+        assert!(matches!(late, Err(StoreError::Unreachable { .. })), "{late:?}");
+        bought_at_last(&store, intent).await;
+        assert_eq!(rows(&other, "inventory").await[1]["quantity_in_stock"], 8);
+        let report = other.verify_ledger().await.unwrap();
+        assert!(report.is_whole() && report.entries == 3, "{report:?}");
+    }
+}
+
+/// Buys as soon as nobody is in the way any more.
+async fn bought_at_last(store: &Store, intent: Intent) {
+    loop {
+        let begun = BeginOptions { run_id: store.new_run_id().unwrap(), intent };
+        let bought = async {
+            let mut transaction = store.begin(begun).await?;
+            assert!(buy(&mut transaction, "Classic", 1).await?);
+            commit(transaction).await
+        };
+        match bought.await {
+            Ok(_) => return,
+            Err(StoreError::Busy | StoreError::Conflict) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
 }
 
 on_both! {
@@ -126,7 +166,7 @@ on_both! {
         let mut writer = begin(&other, Intent::Write).await;
         assert!(buy(&mut writer, "Classic", 1).await.unwrap());
         let run_id = store.new_run_id().unwrap();
-        let error = store.begin(ordain_store::BeginOptions { run_id, intent: Intent::Write }).await.unwrap_err();
+        let error = store.begin(BeginOptions { run_id, intent: Intent::Write }).await.unwrap_err();
         assert!(matches!(error, StoreError::Busy), "{error}");
         commit(writer).await.unwrap();
         let mut writer = begin(&store, Intent::Write).await;

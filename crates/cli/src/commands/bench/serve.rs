@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use ordain_cell::Discard;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Ask, Engine, Exec, Judgement, Planner};
+use ordain_engine::{Ask, Engine, Exec, Judgement, Origin, Planner};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_types::{PlanSource, SourceFile};
 use serde_json::{Map, Value, json};
@@ -136,10 +136,7 @@ async fn exec_here(engine: &Engine, rounds: usize) -> anyhow::Result<Sample> {
             limits: engine.settings().limits.clone(),
             files: Vec::new(),
             session: None,
-            idempotency_key: None,
-            run_id: None,
-            who: "bench".to_owned(),
-            through: "cli".to_owned(),
+            origin: Origin::new("bench", "cli"),
         };
         let started = Instant::now();
         let record = engine.exec(exec, &mut Discard).await?.record;

@@ -203,7 +203,8 @@ pub(crate) fn begin(
     wanted: Wanted,
     claim: Option<String>,
 ) -> Result<Arc<LiveRun>, Problem> {
-    let task = CheckTask { idempotency_key: claim, ..wanted.task(service, &caller.id)? };
+    let mut task = wanted.task(service, &caller.id)?;
+    task.origin.idempotency_key = claim;
     service.begin(caller, Order::Check(Box::new(task)), ())
 }
 

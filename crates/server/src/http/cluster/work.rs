@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use ordain_standing::Schedules;
 use ordain_store::{QueuedRun, StoreError};
 use ordain_types::{ErrorClass, RunRecord, RunState};
@@ -137,13 +138,15 @@ impl Service {
     }
 
     async fn carry_out_taken(&self, taken: &Taken, relay: mpsc::UnboundedSender<RunEvent>) -> Fate {
-        let queued = match self.still_queued(taken).await {
-            Ok(Some(queued)) => queued,
-            Ok(None) => return Fate::Ended(None),
-            Err(error) => {
-                self.inner.log.trouble(taken.run.as_str(), &error.to_string());
-                return Fate::Again(LATER);
+        // An attempt counts once the store answers: however long it is away, the run is not given up for that.
+        let queued = loop {
+            match self.still_queued(taken).await {
+                Ok(Some(queued)) => break queued,
+                Ok(None) => return Fate::Ended(None),
+                Err(_) if self.is_draining() => return Fate::Again(Duration::ZERO),
+                Err(error) => self.inner.log.trouble(taken.run.as_str(), &error.to_string()),
             }
+            tokio::time::sleep(LATER).await;
         };
         let written = serde_json::from_str::<Written>(&queued.work);
         let place = written.as_ref().ok().and_then(|written| written.traceparent.as_deref());
@@ -165,7 +168,7 @@ impl Service {
         let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
         spans::tell_parts(&self.inner.options.tracer, &run, &ended);
         let has_left = ended.as_ref().is_ok_and(leaves_queue);
-        let fate = self.fate(&queued, ended).await;
+        let fate = self.fate(&queued, &run, ended, taken.attempt).await;
         if let Fate::Ended(problem) = &fate {
             if let Err(error) = self.take_off(&run.about, has_left).await {
                 // A node that looks through the queue finds out that it has ended.
@@ -210,7 +213,7 @@ impl Service {
             drop(files);
             ended
         };
-        self.carry_out(run, work).await
+        self.try_out(run, work).await
     }
 
     /// The caller of an accepted run, if its key is still good.
@@ -221,18 +224,26 @@ impl Service {
         }
     }
 
-    /// Whether an attempt was the last one: what failed for reasons outside of the request is tried again, unless that
-    /// is recorded already.
-    async fn fate(&self, queued: &QueuedRun, ended: Ended) -> Fate {
+    /// Whether an attempt was the last one. What failed for reasons that pass is tried again: a node, an executor or the
+    /// database was lost, or a lock was held for too long. The last attempt leaves a record that says why.
+    async fn fate(&self, queued: &QueuedRun, run: &Arc<LiveRun>, ended: Ended, attempt: u64) -> Fate {
         let Err(problem) = ended else { return Fate::Ended(None) };
-        match self.recorded(&queued.run_id, &queued.claim).await {
-            Ok(Some(_)) => Fate::Ended(None),
-            Ok(None) if problem.status < 500 => Fate::Ended(Some(problem)),
-            Ok(None) | Err(_) => {
+        let passes = problem.status() == StatusCode::SERVICE_UNAVAILABLE && attempt < ATTEMPTS_MAX;
+        let recorded = match self.recorded(&queued.run_id, &queued.claim).await {
+            Ok(None) if passes => {
                 self.inner.log.trouble(queued.run_id.as_str(), &problem.detail);
-                Fate::Again(LATER)
+                return Fate::Again(LATER);
             }
-        }
+            Ok(None) => self.could_not(run, &problem).await.map(|()| Some(problem)),
+            recorded => recorded.map(|_| None),
+        };
+        recorded.map_or_else(
+            |error| {
+                self.inner.log.trouble(queued.run_id.as_str(), &error.to_string());
+                Fate::Again(LATER)
+            },
+            Fate::Ended,
+        )
     }
 }
 

@@ -89,7 +89,8 @@ impl Work {
     ) -> Result<Arc<LiveRun>, Problem> {
         match self {
             Self::Ask(ask) => {
-                let ask = Ask { idempotency_key: Some(key), ..(**ask).clone() };
+                let mut ask = Ask::clone(ask);
+                ask.origin.idempotency_key = Some(key);
                 service.begin(caller, ask, ())
             }
             Self::Code(task, folder) => {

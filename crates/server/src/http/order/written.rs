@@ -5,7 +5,7 @@ use std::time::Duration;
 use ordain_cell::InputFile;
 use ordain_cell::profile::Profile;
 use ordain_checks::Selection;
-use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement};
+use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement, Origin};
 use ordain_standing::{CheckOptions, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{Limits, RunId, SourceFile};
@@ -68,14 +68,14 @@ impl Written {
                 profile: exec.profile,
                 wall_ms: u64::try_from(exec.limits.wall.as_millis()).unwrap_or(u64::MAX),
                 memory_bytes: exec.limits.memory_bytes,
-                through: exec.through,
+                through: exec.origin.through,
             })),
             Order::Check(task) => What::Check {
                 request: task.request,
                 selection: Box::new(task.options.selection),
                 if_changed: task.options.if_changed,
                 frozen: task.options.frozen,
-                through: task.through,
+                through: task.origin.through,
             },
             Order::Resume { decision, planner, .. } => What::Resume { decision, model: planner.name() },
             Order::Scheduled { scheduled, .. } => What::Scheduled { name: scheduled.name },
@@ -171,10 +171,11 @@ impl Service {
                     limits,
                     files,
                     session: None,
-                    idempotency_key: claim,
-                    run_id,
-                    who: queued.who.clone(),
-                    through: exec.through,
+                    origin: Origin {
+                        idempotency_key: claim,
+                        run_id,
+                        ..Origin::new(&queued.who, &exec.through)
+                    },
                 }))
             }
             What::Check { request, selection, if_changed, frozen, through } => {
@@ -182,7 +183,7 @@ impl Service {
                     CheckOptions { selection: *selection, if_changed, frozen, ..CheckOptions::default() };
                 let wanted = Wanted { files: look(self, read).await?, options, words: request, through };
                 let mut task = wanted.task(self, &queued.who)?;
-                (task.run_id, task.idempotency_key) = (run_id, claim);
+                (task.origin.run_id, task.origin.idempotency_key) = (run_id, claim);
                 Order::Check(Box::new(task))
             }
             What::Resume { decision, model } => {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_engine::{Ask, CodeTask, Mode};
+use ordain_engine::{Ask, CodeTask, Mode, Origin};
 use ordain_ui::ask::{Conversation, Earlier, Turn, Words};
 use ordain_ui::{Notice, Place};
 use serde::Deserialize;
@@ -275,7 +275,8 @@ async fn begin(
     uploads: Uploads,
 ) -> Result<Arc<LiveRun>, Problem> {
     let strategy = strategy_named(Some(new.strategy.as_str()).filter(|strategy| !strategy.is_empty()))?;
-    let (planner, idempotency_key) = (service.planner(new.model()).await?, new.idempotency_key(caller));
+    let planner = service.planner(new.model()).await?;
+    let origin = Origin { idempotency_key: new.idempotency_key(caller), ..Origin::new(&caller.id, "ui") };
     let files = uploads.named()?;
     if files.is_empty() {
         let ask = Ask {
@@ -283,12 +284,12 @@ async fn begin(
             strategy,
             mode: new.mode()?,
             conversation: Some(caller.own(name)),
-            idempotency_key,
-            ..Ask::new(&new.request, &caller.id, "ui")
+            origin,
+            ..Ask::new(&new.request, "", "")
         };
         return service.begin(caller, ask, ());
     }
     service.must_take_code()?;
-    let task = CodeTask { files, planner, idempotency_key, ..CodeTask::new(&new.request, &caller.id, "ui") };
+    let task = CodeTask { files, planner, origin, ..CodeTask::new(&new.request, "", "") };
     service.begin(caller, Order::Code(Box::new(task), Some(caller.own(name))), uploads)
 }
