@@ -25,6 +25,7 @@ mod nodes_checks;
 mod nodes_faults;
 mod nodes_traces;
 mod nodes_work;
+mod packages;
 mod readme;
 mod resident;
 mod schedule;
