@@ -23,6 +23,7 @@ mod grant;
 mod host;
 mod json_bytes;
 mod kept_back;
+mod look;
 mod lost;
 mod outcome;
 mod profile;

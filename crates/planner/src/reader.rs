@@ -37,6 +37,7 @@ mod shape;
 mod sql;
 mod token;
 mod trace;
+mod value_words;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};

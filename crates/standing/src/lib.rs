@@ -14,6 +14,7 @@ mod cells;
 mod changes;
 mod compile;
 mod convert;
+mod disk;
 mod edit;
 mod failures;
 mod history;

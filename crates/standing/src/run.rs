@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::Checks;
 use crate::cells::{Cells, WorkerCells};
 use crate::compile::{Ready, wanted_tables};
+use crate::disk::Disk;
 use crate::failures;
 use crate::notify::{self, Before};
 use crate::record::{self, Seen};
@@ -262,7 +263,8 @@ impl Checks {
             .filter_map(|name| tables.ready(name)?.path.as_deref())
             .collect();
         let files = paths.into_iter().map(crate::cells::file).collect();
-        Ok(Cells::new(self.engine.executor(), files, jobs, ready.len())?)
+        let disk = Disk { below: self.cache_folder(), bytes: self.workspace.scratch_bytes };
+        Ok(Cells::new(self.engine.executor(), files, jobs, ready.len(), Some(disk))?)
     }
 }
 

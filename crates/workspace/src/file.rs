@@ -178,6 +178,8 @@ pub(super) struct LimitsSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PythonSection {
     pub(super) profile: Option<ProfileName>,
+    /// Further packages that plans may import, such as `networkx>=3`; `ordain python lock` locks them.
+    pub(super) packages: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
@@ -201,6 +203,8 @@ pub(super) struct ChecksSection {
     pub(super) failures_table: Option<String>,
     /// The number of rows from which on a database judges a table in place of pandas [default: 2000000].
     pub(super) large_rows: Option<u64>,
+    /// What DuckDB may write to disk for a check of such a table [default: 8GiB].
+    pub(super) scratch: Option<WrittenBytes>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]

@@ -10,6 +10,7 @@ use super::lexicon::{LEXICON, singular, verb_forms};
 use super::shape::shape;
 use super::token::{Kind, tokens};
 use super::trace::Naming;
+use super::value_words::value_words;
 use crate::brief::{Brief, TableBrief, Task};
 
 pub(crate) use super::declared::{Subject, Verb};
@@ -345,7 +346,7 @@ impl Index {
         let is_person = self.names_people(place, at);
         for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let words = split_text(&text);
+            let words = value_words(&text);
             if words.is_empty() {
                 continue;
             }
