@@ -36,7 +36,7 @@ async fn figures_by_month_are_the_same_on_every_database(database: Database) {
     let world = world(database).await;
     for (request, answer) in [("total transaction amount by month", "2026-01: 500"), ("transactions per year", "2026: 1")] {
         let record = world.engine.ask(Ask::new(request, "test", "test")).await.unwrap();
-        assert!(record.answer.text.contains(answer), "{request}: {record:?}");
+        assert!(record.answer.text.as_deref().is_some_and(|text| text.contains(answer)), "{request}: {record:?}");
     }
     world.executor.close().await;
 }
