@@ -6,6 +6,8 @@ FAILING_ROWS_MAX = 100_000
 QUERY_ROWS_MAX = 1_000_000
 # What DuckDB may use of a cell's memory: it counts only what it keeps, and takes more while it works.
 MEMORY_SHARE = 0.4
+# A folder on disk for rows that do not fit into memory, in cells that have one. The supervisor watches how much lies there.
+SCRATCH = "/scratch"
 # Names in a statement: in double quotes, as a text, or plain.
 WORDS = re.compile(r'"((?:[^"]|"")*)"|\'((?:[^\']|\'\')*)\'|(\w+)')
 # How a point in time that is not there lies in a mapped file.
@@ -16,8 +18,8 @@ _shown = {}
 
 
 def database(files, memory_bytes):
-    """DuckDB over the mapped tables. It opens no file but its own below the work folder, loads no extension, and does not see
-    the program's variables."""
+    """DuckDB over the mapped tables. It opens no file but its own in the folder on disk, or else below the work folder, loads
+    no extension, and does not see the program's variables."""
     global _database
     if _database is None:
         import duckdb
@@ -25,7 +27,7 @@ def database(files, memory_bytes):
         _database = duckdb.connect(":memory:", config={
             "threads": "1",
             "memory_limit": f"{max(int(memory_bytes * MEMORY_SHARE), 32 << 20)}B",
-            "temp_directory": "/work/tmp",
+            "temp_directory": SCRATCH if has_scratch() else "/work/tmp",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "python_enable_replacements": "false",
@@ -72,18 +74,20 @@ def show(connection, view, table):
     return rows
 
 
+def has_scratch():
+    return os.path.isdir(SCRATCH)
+
+
 def quoted(name):
     return '"' + name.replace('"', '""') + '"'
 
 
 def in_parts(connection, found, rows):
-    """Runs a statement for each part of a table's rows, if it compares rows with each other."""
-    if "$parts" not in found:
-        yield from connection.execute(found).fetchall()
-        return
-    parts = rows // PART_ROWS + 1
-    for part in range(parts):
-        yield from connection.execute(found, {"parts": parts, "part": part}).fetchall()
+    """Runs a statement for each part of a table's rows, if it compares rows with each other and has no folder on disk."""
+    parts = 1 if has_scratch() else rows // PART_ROWS + 1
+    for part in range(parts if "$parts" in found else 1):
+        given = {"parts": parts, "part": part} if "$parts" in found else None
+        yield from connection.execute(found, given).fetchall()
 
 
 def counter(files, memory_bytes):

@@ -12,6 +12,7 @@ import csv
 import datetime
 import json
 import math
+import os
 import re
 import sys
 

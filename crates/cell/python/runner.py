@@ -400,9 +400,7 @@ def convert(value):
 def main(is_idle):
     """Warms up if it will be idle for a while, then serves one job, or a session's jobs until it is ended."""
     global EXIT_DUTIES
-    random.seed()
-    for seed in RESEED:
-        seed()
+    reseed()
     tempfile._name_sequence = None
     if is_idle:
         rehearse(2)
@@ -419,6 +417,13 @@ def main(is_idle):
             os._exit(73)
         if not serve(payload, namespace):
             os._exit(0)
+
+
+def reseed():
+    """Chance that no other job had."""
+    random.seed()
+    for seed in RESEED:
+        seed()
 
 
 def make_files(names):
@@ -450,6 +455,7 @@ def start_anew(namespace):
     """Forgets what earlier jobs of a session left."""
     namespace.clear()
     namespace.update(new_namespace())
+    reseed()
     for entry in os.scandir(WORK + "/artifacts"):
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path, ignore_errors=True)

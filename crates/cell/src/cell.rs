@@ -20,6 +20,7 @@ use crate::control;
 use crate::error::CellError;
 use crate::host::{Host, HostFuture, NoHost};
 use crate::job::{Discard, Job, Output};
+use crate::scratch::Scratch;
 use crate::wire::{self, Claim, ClaimedLimit, FrameBuffer, FromCell, JobHeader, WireError};
 use crate::zygote::{Cells, Ended, Purpose, Zygote};
 
@@ -47,6 +48,8 @@ pub(crate) struct Cell {
     ended: Option<oneshot::Receiver<Ended>>,
     /// All cells of the same zygote: what becomes of it becomes of them.
     family: Arc<Cells>,
+    /// The folder on disk in which it may write.
+    scratch: Option<Arc<Scratch>>,
 }
 
 /// How a job ended, before artifacts are looked at.
@@ -68,6 +71,7 @@ enum Stop {
     Result(Box<Claim>),
     WireClosed,
     Deadline,
+    ScratchLimit(u64),
     OutputLimit,
     Protocol(WireError),
     HostCalls,
@@ -104,6 +108,7 @@ impl Cell {
         let work = promises.work.await.map_err(|_| family.reason())??;
         let process = process.map_err(|_| family.reason())?;
         let mut cell = Self::assembled(ours, capture, process, work, promises.ended, family);
+        cell.scratch = zygote.scratch().cloned();
         match cell.next_frame().await {
             Ok(Some(FromCell::Ready)) => Ok(cell),
             _ => Err(CellError::Lost),
@@ -119,7 +124,8 @@ impl Cell {
         family: Arc<Cells>,
     ) -> Self {
         let (process, work) = (Process(process), Arc::new(work));
-        Self { wire, frames: FrameBuffer::default(), capture, process, work, ended: Some(ended), family }
+        let (frames, ended) = (FrameBuffer::default(), Some(ended));
+        Self { wire, frames, capture, process, work, ended, family, scratch: None }
     }
 
     /// Sends the descriptors of an idle cell to another process, and keeps nothing but its process and its end.
@@ -236,6 +242,14 @@ impl Cell {
     async fn watch(&mut self, watch: &mut Watch, host: &mut dyn Host, output: &mut dyn Output) -> Stop {
         let deadline = tokio::time::sleep_until(watch.deadline);
         tokio::pin!(deadline);
+        let scratch = self.scratch.clone();
+        let quota = async {
+            match &scratch {
+                Some(scratch) => scratch.is_passed().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(quota);
         loop {
             match self.frames.next() {
                 Err(error) => return Stop::Protocol(error),
@@ -269,6 +283,7 @@ impl Cell {
                     return Stop::WireClosed;
                 },
                 () = &mut deadline => return Stop::Deadline,
+                () = &mut quota => return Stop::ScratchLimit(scratch.as_ref().map_or(0, |scratch| scratch.bytes)),
             }
         }
     }
@@ -329,6 +344,11 @@ impl Cell {
                 ran.cause = Cause::Timeout;
                 ran.detail =
                     Some(format!("it ran longer than {}", ordain_types::format_duration(limits.wall)));
+            }
+            Stop::ScratchLimit(bytes) => {
+                ran.cause = Cause::DiskLimit;
+                ran.detail =
+                    Some(format!("it wrote more than {} to disk", ordain_types::format_bytes(bytes)));
             }
             Stop::OutputLimit => {
                 ran.cause = Cause::OutputLimit;
@@ -487,7 +507,7 @@ fn encode(job: &Job, compiled: &Compiled, compile: bool) -> Result<Vec<u8>, Cell
         failing: job.failing.as_ref(),
         helpers: &job.helpers,
         collect: &job.collect,
-        session: job.session.is_some(),
+        session: job.session.is_some() || job.may_share,
         fresh: job.is_fresh,
         compile,
         compiled: [compiled.helpers.len(), compiled.program.len()],

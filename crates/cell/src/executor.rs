@@ -23,7 +23,9 @@ use crate::mount::{self, Mount};
 use crate::pool::Pool;
 use crate::profile::{self, DataDir, Profile};
 use crate::resident::{Lender, Resident};
+use crate::scratch::Scratch;
 use crate::session::{Session, Sessions};
+use crate::shared::{SharedCell, SharedCells};
 
 pub(crate) use profile_spec::bare_spec;
 
@@ -55,6 +57,11 @@ pub trait Executor: Send + Sync {
     /// Ends a session; `false` if there is none of that name.
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
+    /// Whether jobs that may share a cell do so. One that does not come out well is to be run again alone.
+    fn shares_cells(&self) -> bool {
+        false
+    }
+
     /// Cells for many jobs that read the same files, which every one of them sees in place. `None` where there is no such
     /// way, so that files have to go with each job.
     fn sharing(&self, _shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
@@ -71,6 +78,8 @@ pub struct Shared {
     pub running_max: usize,
     /// Jobs in all, as far as is known.
     pub jobs: usize,
+    /// A folder on disk in which they may write. No job of a person's or a model's code may be among them then.
+    pub scratch: Option<Scratch>,
 }
 
 /// How a local executor is set up.
@@ -96,6 +105,8 @@ pub struct LocalOptions {
     /// How often a zygote goes through a typical program before its first cell: worth its time where many jobs follow.
     /// `None` is often where cells are kept idle, and once elsewhere.
     pub rehearsals: Option<u32>,
+    /// A folder on disk in which every cell may write.
+    pub scratch: Option<Scratch>,
     /// Where helpers with warm cells are found. They are asked only where no cells are kept idle and no files are mounted.
     pub resident: Option<Resident>,
 }
@@ -113,6 +124,7 @@ impl LocalOptions {
             limits: Limits::default(),
             mounts: Vec::new(),
             rehearsals: None,
+            scratch: None,
             resident: None,
         }
     }
@@ -135,6 +147,7 @@ pub struct LocalExecutor {
     mounts: Vec<Mount>,
     pools: tokio::sync::Mutex<HashMap<Profile, Arc<Pool>>>,
     sessions: Sessions,
+    shared: SharedCells,
     places: Semaphore,
     waiting: AtomicUsize,
     programs: Arc<Programs>,
@@ -151,6 +164,7 @@ impl LocalExecutor {
             mounts,
             pools: tokio::sync::Mutex::default(),
             sessions: Sessions::new(options.sessions_max),
+            shared: SharedCells::default(),
             places: Semaphore::new(options.running_max),
             waiting: AtomicUsize::new(0),
             programs: Arc::default(),
@@ -219,6 +233,9 @@ impl LocalExecutor {
     /// Ends all sessions, cells and zygotes, and waits until they are gone.
     pub async fn close(&self) {
         self.sessions.close().await;
+        for mut shared in self.shared.close() {
+            shared.cell.end().await;
+        }
         for (_, pool) in self.pools.lock().await.drain() {
             pool.close().await;
         }
@@ -232,10 +249,12 @@ impl LocalExecutor {
         let data_dir = self.options.data_dir.clone();
         let ensured = move || profile::ensure(profile, &data_dir, &mut profile::Silent);
         let installed = tokio::task::spawn_blocking(ensured).await.map_err(|_| CellError::Lost)??;
-        let spec = profile_spec::spec(&installed, &self.mounts, &self.options);
+        let spec = profile_spec::spec(&installed, &self.mounts, &self.options)?;
         let resident = self.options.resident.as_ref();
         let lender = resident
-            .filter(|_| self.options.idle_cells == 0 && self.mounts.is_empty())
+            .filter(|_| {
+                self.options.idle_cells == 0 && self.mounts.is_empty() && self.options.scratch.is_none()
+            })
             .and_then(|resident| Lender::new(resident, &installed, &self.options));
         let pool = Pool::new(spec, self.options.idle_cells, self.options.limits.work_bytes(), lender);
         pools.insert(profile, Arc::clone(&pool));
@@ -254,16 +273,18 @@ impl LocalExecutor {
 
     async fn execute(
         &self,
-        job: Job,
+        mut job: Job,
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, CellError> {
         let started = Instant::now();
+        job.may_share &= self.shares_cells() && job.session.is_none() && job.files.is_empty();
         let opened = files::open(&job.files, &job.limits)?;
         let _place = if job.is_within { None } else { Some(self.place().await?) };
         let pool = self.pool(job.profile).await?;
         match &job.session {
             Some(_) => self.run_in_session(&pool, opened, job, host, output, started).await,
+            None if job.may_share => self.run_shared(&pool, job, host, output, started).await,
             None => self.run_single(&pool, opened, job, host, output, started).await,
         }
     }
@@ -370,6 +391,38 @@ impl LocalExecutor {
         unreachable!("the last attempt returns")
     }
 
+    /// Runs a job in a cell that such jobs share. The cell ends with a job that did not come out well or left files.
+    async fn run_shared(
+        &self,
+        pool: &Arc<Pool>,
+        job: Job,
+        host: &mut dyn Host,
+        output: &mut dyn Output,
+        started: Instant,
+    ) -> Result<Execution, CellError> {
+        let job = Job { is_fresh: true, ..job };
+        let compiled = self.compiled(pool, &job);
+        for attempt in 1.. {
+            let mut shared = match self.shared.take(&job) {
+                Some(shared) => shared,
+                None => SharedCell::new(pool.take(job.limits.work_bytes()).await?, &job),
+            };
+            let queue = started.elapsed();
+            match shared.cell.run(&job, &compiled, host, output).await {
+                Ok(ran) if ran.cause == Cause::Ok && artifact::is_empty(shared.cell.work()) => {
+                    self.shared.keep(shared);
+                    let collected = Collected::default();
+                    return Ok(self.execution(ran, collected, Vec::new(), &job, started, queue));
+                }
+                Ok(ran) => return Ok(self.finish_single(shared.cell, ran, &job, started, queue).await),
+                // The cell was lost before the job reached it, so another may have it.
+                Err(CellError::Lost) if attempt < TRIES => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+
     /// Ends a single-use cell and takes what it left.
     async fn finish_single(
         &self,
@@ -445,8 +498,13 @@ impl Executor for LocalExecutor {
         Box::pin(self.sessions.end(name))
     }
 
+    /// Where no cells are kept idle the process ends soon, and there is nothing to share.
+    fn shares_cells(&self) -> bool {
+        self.options.idle_cells > 0
+    }
+
     fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
-        if self.options.resident.is_some() && is_small(&shared) {
+        if self.options.resident.is_some() && shared.scratch.is_none() && is_small(&shared) {
             return Ok(None);
         }
         // Every cell is made for a job that waits already. Cells that are made ahead practise before they are idle, which
@@ -456,6 +514,7 @@ impl Executor for LocalExecutor {
             running_max: shared.running_max.max(1),
             waiting_max: 1 << 20,
             mounts: shared.files,
+            scratch: shared.scratch,
             rehearsals: u32::try_from((shared.jobs / JOBS_FOR_REHEARSAL).clamp(1, REHEARSALS_MAX)).ok(),
             ..self.options.clone()
         };

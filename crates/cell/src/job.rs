@@ -45,6 +45,9 @@ pub struct Job {
     /// In a session: whether it starts without the variables and artifacts that earlier jobs left. Code that may tamper
     /// with the process is not held off by it; it is for code of one author that would only stumble over them.
     pub is_fresh: bool,
+    /// Whether it may run in a cell in which other such jobs ran before it, with variables of its own. Only for code that
+    /// Ordain wrote and the workspace's owner's: what a job leaves in the process is there for the next one.
+    pub may_share: bool,
     /// By what the code was judged. An executor elsewhere judges it again, by the same; without it, by the defaults
     /// of the code's contract.
     pub judged_by: Option<Arc<JudgedBy>>,
@@ -79,6 +82,7 @@ impl Job {
             collect: Vec::new(),
             session: None,
             is_fresh: false,
+            may_share: false,
             judged_by: None,
             is_within: false,
         }

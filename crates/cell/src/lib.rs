@@ -30,7 +30,9 @@ pub mod profile;
 mod record;
 pub mod resident;
 mod root;
+mod scratch;
 mod session;
+mod shared;
 mod wire;
 mod zygote;
 
@@ -42,5 +44,6 @@ pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};
 pub use job::{Discard, Execution, FailingRows, InputFile, Job, JudgedBy, Output, Raised, Stream, Timing};
 pub use record::{Record, write_json_line};
+pub use scratch::Scratch;
 pub use wire::{FRAME_BYTES_MAX, UNFOLDED_BYTES_MAX, unfolded_bytes};
 pub use zygote::{FRAMES_SOURCE, READING_SOURCE};

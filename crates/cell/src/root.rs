@@ -1,6 +1,6 @@
 //! What the zygote's root holds: the interpreter, its libraries, and next to nothing else.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,14 @@ const DEVICES: [&str; 3] = ["/dev/null", "/dev/random", "/dev/urandom"];
 /// Where a cell finds its profile's packages, wherever they lie on the host.
 pub(crate) const PACKAGES: &str = "/packages";
 
-/// Encodes the root for an interpreter whose files lie in `folders`, with the packages of a profile and mounted files.
-pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>, mounts: &[Mount]) -> Vec<u8> {
+/// Encodes the root for an interpreter whose files lie in `folders`, with the packages of a profile, mounted files, and a folder
+/// on disk.
+pub(crate) fn encode(
+    folders: &[PathBuf],
+    packages: Option<&Path>,
+    mounts: &[Mount],
+    scratch: Option<&CStr>,
+) -> Vec<u8> {
     let mut root = Root::default();
     root.add_made();
     // An interpreter that lies below /tmp needs the folder itself; programs then find `TMPDIR` only.
@@ -36,6 +42,9 @@ pub(crate) fn encode(folders: &[PathBuf], packages: Option<&Path>, mounts: &[Mou
     }
     for mount in mounts {
         root.add(&Entry::Data { path: &mount.path, source: &mount.source });
+    }
+    if let Some(source) = scratch {
+        root.add(&Entry::Scratch { path: c"/scratch", source });
     }
     root.encoded
 }
@@ -95,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_folder_inside_another_is_not_bound_twice_and_home_is_never_bound() {
-        let encoded = encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")], None, &[]);
+        let encoded =
+            encode(&[PathBuf::from("/usr/lib"), PathBuf::from("/usr/lib/python3")], None, &[], None);
         let mut entries = Entries::new(&encoded);
         let bound: Vec<_> = entries
             .by_ref()

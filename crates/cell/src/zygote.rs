@@ -24,6 +24,7 @@ use crate::error::CellError;
 use crate::filter;
 use crate::group::MemoryGroup;
 use crate::profile::{Depth, Installed};
+use crate::scratch::Scratch;
 
 static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
@@ -66,6 +67,8 @@ pub(crate) struct ZygoteSpec {
     pub(crate) settings: Settings,
     /// The packages that it is shown, to be compared with what was set up.
     pub(crate) packages: Option<Installed>,
+    /// The folder on disk that its root shows.
+    pub(crate) scratch: Option<Arc<Scratch>>,
 }
 
 /// The settings of the zygote's Python side.
@@ -90,6 +93,7 @@ pub(crate) struct Zygote {
     process: Mutex<Child>,
     cells: Arc<Cells>,
     next_cell: AtomicU64,
+    scratch: Option<Arc<Scratch>>,
     _group: Option<Arc<MemoryGroup>>,
 }
 
@@ -160,7 +164,7 @@ impl Zygote {
         let stderr = process.stderr.take();
         let control = control::watched(ours).map_err(CellError::host("watch a control socket"))?;
         match introduce(&control, spec).await {
-            Ok(Report::Serving) => Self::serving(control, process, group),
+            Ok(Report::Serving) => Self::serving(control, process, group, spec.scratch.clone()),
             Ok(Report::Failed { step, errno, .. }) => {
                 reap(&mut process);
                 Err(jail_error(step, errno))
@@ -177,6 +181,7 @@ impl Zygote {
         control: UnixStream,
         process: Child,
         group: Option<Arc<MemoryGroup>>,
+        scratch: Option<Arc<Scratch>>,
     ) -> Result<Self, CellError> {
         let control = Arc::new(control);
         let outer = Pid::from_child(&process);
@@ -184,7 +189,13 @@ impl Zygote {
             .map_err(|error| CellError::host("watch a zygote")(error.into()))?;
         let cells = Arc::new(Cells::new(outer));
         tokio::spawn(listen(Arc::downgrade(&control), Arc::clone(&cells)));
-        Ok(Self { control, process: Mutex::new(process), cells, next_cell: AtomicU64::new(1), _group: group })
+        let (process, next_cell) = (Mutex::new(process), AtomicU64::new(1));
+        Ok(Self { control, process, cells, next_cell, scratch, _group: group })
+    }
+
+    /// The folder on disk in which its cells may write.
+    pub(crate) fn scratch(&self) -> Option<&Arc<Scratch>> {
+        self.scratch.as_ref()
     }
 
     /// What is known of its cells.
@@ -201,7 +212,9 @@ impl Zygote {
     ) -> Result<Promises, CellError> {
         let cell = self.next_cell.fetch_add(1, Ordering::Relaxed);
         let is_idle = purpose == Purpose::Idle;
-        let order = Order { cell, work_bytes, work_inodes: WORK_INODES, own_network: false, is_idle };
+        let scratch_bytes = self.scratch.as_ref().map_or(0, |scratch| scratch.bytes);
+        let order =
+            Order { cell, work_bytes, work_inodes: WORK_INODES, scratch_bytes, own_network: false, is_idle };
         let promises = self.cells.expect(cell);
         let sent = control::send(self.control.as_fd(), &order.encode(), &descriptors);
         if sent.is_err() || self.is_lost() {

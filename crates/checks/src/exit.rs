@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::check::Severity;
-use crate::result::{CheckResult, CheckStatus};
+use crate::result::{CheckResult, CheckStatus, SkipReason};
 
 /// Nothing at or above `--fail-on` was found.
 pub const OK: u8 = 0;
@@ -101,7 +101,9 @@ pub fn exit_code(results: &[CheckResult], fail_on: FailOn, circumstances: Circum
     } else if circumstances.is_interrupted {
         INTERRUPTED
     } else if results.iter().any(|result| {
-        result.status == CheckStatus::Error || result.is_open() && !circumstances.allows_skipped
+        // What `--frozen` left out has an exit code of its own.
+        let is_left_open = result.is_open() && result.skipped != Some(SkipReason::Frozen);
+        result.status == CheckStatus::Error || is_left_open && !circumstances.allows_skipped
     }) {
         ERROR
     } else if results.iter().any(|result| fail_on.counts(result)) {

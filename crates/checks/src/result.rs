@@ -197,7 +197,7 @@ pub enum SkipReason {
 impl SkipReason {
     /// Whether it is unknown if the rule holds, although the check is enabled: such a check is not green.
     pub const fn is_open(self) -> bool {
-        matches!(self, Self::MissingTable | Self::EmptyTable | Self::NotCompiled)
+        matches!(self, Self::MissingTable | Self::EmptyTable | Self::NotCompiled | Self::Frozen)
     }
 }
 

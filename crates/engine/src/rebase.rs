@@ -1,11 +1,13 @@
 //! Approves a held change whose rows have moved on: the same code and params on today's rows.
 
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::{BoxFuture, RunKind, RunRecord, RunState, SourceFile};
+use ordain_types::{BoxFuture, CellDifference, Diff, Rebase, RunKind, RunRecord, RunState, SourceFile};
 
 use crate::ask::Ask;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::trial::RunTrial;
+use crate::work::Work;
 
 impl Engine {
     /// Commits a held change. Where its rows have moved on, its code runs again on the rows of today, as a run of its own;
@@ -45,4 +47,23 @@ impl Engine {
 
 fn not_rebased(held: &RunRecord) -> EngineError {
     EngineError::NotRebased { run: held.run_id.to_string() }
+}
+
+impl RunTrial<'_> {
+    /// How a change that is made again differs from the one that was held.
+    pub(crate) fn rebase(&self, diff: &Diff) -> Option<Rebase> {
+        let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
+        let differences = held.diff.differences(diff);
+        let is_derived = self.are_derived(&differences);
+        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
+    }
+
+    /// Whether every difference is in a column that follows from other ones.
+    pub(crate) fn are_derived(&self, differences: &[CellDifference]) -> bool {
+        let notes = &self.engine.settings.catalog.tables;
+        differences.iter().all(|cell| {
+            let derived = notes.get(&cell.table).map(|notes| &notes.derived);
+            cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
+        })
+    }
 }

@@ -10,15 +10,15 @@ use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Approval, Call, Cause, CellDifference, Diff, ErrorClass, HeldBy, Outline, Rebase, Round, RunError,
-    RunRecord, RunState, Schema, SourceFile, Trouble,
+    Approval, Call, Cause, Diff, ErrorClass, HeldBy, Outline, Round, RunError, RunRecord, RunState, Schema,
+    SourceFile, Trouble,
 };
 use ordain_verify::claims::{self, Evidence, Told};
 use ordain_verify::{Policy, Verdict, load_modules, module_name, verify};
 use serde_json::{Map, Value, json};
 
 use crate::actions::{self, Acted, Actions};
-use crate::ask::{Ask, Mode};
+use crate::ask::Mode;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
@@ -74,6 +74,8 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) asked: tokio::sync::Mutex<Asked>,
     /// Whether a try met another run that writes.
     writes_alone: bool,
+    /// Whether a try went wrong in a cell that other runs had used before.
+    runs_alone: bool,
     /// Whether what the run has come to is kept for the case that it is cut short.
     pub(crate) has_progress: AtomicBool,
     /// What waits for a reviewer or for a better sentence.
@@ -95,7 +97,10 @@ impl Trial for RunTrial<'_> {
 
     fn verdict(&self, code: &str) -> Verdict {
         match self.work {
-            Work::Exec(exec) => exec.judge(code, &self.engine.exec_sessions.of(exec.session.as_deref())),
+            Work::Exec(exec) => {
+                let defined = self.engine.exec_sessions.of(exec.session.as_deref());
+                exec.judge(code, &defined, &self.engine.settings.own_packages)
+            }
             _ => verify(code, &self.policy, &self.schema),
         }
     }
@@ -225,6 +230,7 @@ impl<'a> RunTrial<'a> {
             module_imports: BTreeSet::new(),
             asked: tokio::sync::Mutex::default(),
             writes_alone: false,
+            runs_alone: false,
             has_progress: AtomicBool::new(false),
             kept: None,
             reviewed: None,
@@ -269,10 +275,11 @@ impl<'a> RunTrial<'a> {
     /// One try: one transaction, one cell.
     async fn attempt(
         &mut self,
-        Try { accepted, exchange, is_last }: Try<'_>,
+        one: Try<'_>,
         story: &mut Story,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
+        let Try { accepted, exchange, is_last } = one;
         let version = match keeps {
             KeepBack::Nothing => 0,
             _ => self.engine.store.data_version().await?,
@@ -306,6 +313,12 @@ impl<'a> RunTrial<'a> {
             }
         };
         story.timing.run = millis(running);
+        if execution.cause != Cause::Ok && self.shares_cell(accepted) {
+            // What went wrong may be another run's doing: what the code does alone counts.
+            roll_back(transaction).await?;
+            self.runs_alone = true;
+            return Box::pin(self.attempt(one, story, keeps)).await;
+        }
         self.execution = Some(Arc::clone(&execution));
         if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
             self.engine.exec_sessions.ran(session, accepted.code.code());
@@ -397,6 +410,7 @@ impl<'a> RunTrial<'a> {
         evidence: &mut Evidence,
     ) -> Result<(Execution, Acted), EngineError> {
         let mut job = self.job(accepted, &self.loader);
+        job.may_share = self.shares_cell(accepted);
         let executor = Arc::clone(&self.engine.executor);
         let output = &mut **self.output.get_mut().unwrap_or_else(PoisonError::into_inner);
         let Some(transaction) = transaction else {
@@ -425,6 +439,12 @@ impl<'a> RunTrial<'a> {
         let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
         let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
         run_with_tables(executor.as_ref(), job, host, output).await
+    }
+
+    /// Whether the code runs in a cell in which other plans of the reader's ran before it.
+    fn shares_cell(&self, accepted: &Accepted) -> bool {
+        let is_readers = matches!(self.work, Work::Ask(_)) && accepted.is_readers;
+        is_readers && !self.runs_alone && self.engine.executor.shares_cells()
     }
 
     /// What there is to run, with the modules that it imports.
@@ -582,23 +602,6 @@ impl<'a> RunTrial<'a> {
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// How a change that is made again differs from the one that was held.
-    fn rebase(&self, diff: &Diff) -> Option<Rebase> {
-        let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
-        let differences = held.diff.differences(diff);
-        let is_derived = self.are_derived(&differences);
-        Some(Rebase { run: held.run_id.clone(), differences, is_derived })
-    }
-
-    /// Whether every difference is in a column that follows from other ones.
-    pub(crate) fn are_derived(&self, differences: &[CellDifference]) -> bool {
-        let notes = &self.engine.settings.catalog.tables;
-        differences.iter().all(|cell| {
-            let derived = notes.get(&cell.table).map(|notes| &notes.derived);
-            cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
-        })
     }
 
     /// Shows what would have changed.

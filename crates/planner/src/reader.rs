@@ -19,6 +19,7 @@ pub mod files;
 mod follow;
 mod form;
 mod formula;
+mod free_name;
 mod guard;
 mod index;
 mod joined;
@@ -36,6 +37,7 @@ mod shape;
 mod sql;
 mod token;
 mod trace;
+mod value_words;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -246,7 +248,9 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
         let unfit = disagreeing(index, tokens, context);
-        return Reading::None(unfit.or_else(|| unknown(index, tokens, trace.furthest())));
+        return Reading::None(
+            unfit.or_else(|| unclear(&first)).or_else(|| unknown(index, tokens, trace.furthest())),
+        );
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
@@ -275,6 +279,32 @@ fn denied(parser: &Parser<'_>) -> Option<Unknown> {
     let is_action = |(what, ..): &(What, usize, u32)| matches!(what, What::Action(_));
     let verb = parser.tokens.get(not).filter(|_| parser.mentions(not).iter().any(is_action))?;
     Some(Unknown::because(verb, "That says what not to do"))
+}
+
+/// What an order cannot take: a day by which it is to be carried out, or a name in the plural.
+fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
+    let is_action = |(what, ..): &(What, usize, u32)| matches!(what, What::Action(_));
+    parser.mentions(parser.opening()).iter().any(is_action).then_some(())?;
+    let is_day = |at: usize| parser.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Days(..)));
+    let spans =
+        |at: usize| ["before", "after", "since", "until"].map(|class| parser.exact(class, at)).concat();
+    let is_plural = |at: usize| {
+        let token = &parser.tokens[at];
+        let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if parser.index.tables[*table].label == Some(*column) && !name.to_lowercase().ends_with(&token.lower));
+        token.lower != token.stem && parser.index.at(parser.tokens, at).iter().any(|(what, ..)| is_name(what))
+    };
+    let because = |at: usize| {
+        let token = &parser.tokens[at];
+        let reason = match () {
+            () if spans(at).into_iter().any(is_day) => {
+                format!("An order is carried out at once, so “{}” a day is not understood", token.text)
+            }
+            () if is_plural(at) => format!("“{}” is more than one: name each one that is meant", token.text),
+            () => return None,
+        };
+        Some(Unknown::because(token, &reason))
+    };
+    (0..parser.tokens.len()).find_map(because)
 }
 
 /// A pronoun that cannot mean the row that was spoken of.

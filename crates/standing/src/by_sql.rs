@@ -43,6 +43,11 @@ pub(crate) struct ByDatabase {
 }
 
 impl ByDatabase {
+    /// Whether DuckDB in the cell judges.
+    pub(crate) fn is_in_cell(&self) -> bool {
+        self.stored.is_none()
+    }
+
     /// Who judges, as a note of the result.
     pub(crate) fn note(&self) -> String {
         let judge = if self.stored.is_some() { "the store's database" } else { "DuckDB" };

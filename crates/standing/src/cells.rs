@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::Checks;
+use crate::by_sql::ByDatabase;
 use crate::compile::Ready;
+use crate::disk::{Disk, OnDisk};
 use crate::tables::Tables;
 
 const SUMMARY_CHARACTERS_MAX: usize = 500;
@@ -41,7 +43,7 @@ pub struct CheckFindings {
     /// The figure that it saw.
     pub observed: Option<Value>,
     /// Whether it has not yet seen enough runs to judge.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_learning: bool,
     /// What its code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -58,20 +60,25 @@ pub(crate) struct Cells {
     number: usize,
     /// The workers that have a shared cell elsewhere, and the files that it has.
     sent: Mutex<HashMap<usize, BTreeSet<String>>>,
+    disk: Option<Disk>,
+    /// The workers that have a cell with room on disk.
+    on_disk: Mutex<HashMap<usize, OnDisk>>,
 }
 
 impl Cells {
-    /// Cells for jobs that read some of these files.
+    /// Cells for jobs that read some of these files. With `disk`, those that DuckDB judges have room there.
     pub(crate) fn new(
         executor: &Arc<dyn Executor>,
         files: Vec<InputFile>,
         running_max: usize,
         jobs: usize,
+        disk: Option<Disk>,
     ) -> Result<Self, CellError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let here = executor.sharing(Shared { files: files.clone(), running_max, jobs })?;
-        let (elsewhere, sent) = (Arc::clone(executor), Mutex::default());
-        Ok(Self { here, elsewhere, files, number: NUMBER.fetch_add(1, Ordering::Relaxed), sent })
+        let here = executor.sharing(Shared { files: files.clone(), running_max, jobs, scratch: None })?;
+        let (elsewhere, number) = (Arc::clone(executor), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let (sent, on_disk) = (Mutex::default(), Mutex::default());
+        Ok(Self { here, elsewhere, files, number, sent, disk, on_disk })
     }
 
     /// Whether they are on this machine.
@@ -103,7 +110,7 @@ impl Cells {
         job.session = Some(self.shared_cell(worker));
         job.is_fresh = true;
         if self.here.is_none() {
-            let mut sent = self.sent();
+            let mut sent = lock(&self.sent);
             let has = sent.entry(worker).or_default();
             let missing =
                 self.files.iter().filter(|file| reads.contains(&file.name) && has.insert(file.name.clone()));
@@ -111,9 +118,7 @@ impl Cells {
         }
         let ran = self.executor().run(job, &mut NoHost, &mut Discard).await;
         match ran {
-            Ok(execution) if execution.cause == Cause::Ok && execution.values.contains_key("result") => {
-                return Ok(execution);
-            }
+            Ok(execution) if is_well(&execution) => return Ok(execution),
             // Elsewhere the cell may have been lost with its machine.
             Err(error) if self.here.is_some() => return Err(error),
             Ok(_) | Err(_) => self.end_shared(worker).await,
@@ -121,24 +126,47 @@ impl Cells {
         self.run(alone, reads).await
     }
 
+    /// Runs a check that DuckDB judges in a cell with room on disk; one that does not come out well beside others again in a
+    /// fresh one. `None` where there is no such cell.
+    async fn run_on_disk(&self, job: &Job, worker: usize) -> Result<Option<Execution>, CellError> {
+        let Some(disk) = &self.disk else { return Ok(None) };
+        loop {
+            let kept = lock(&self.on_disk).remove(&worker);
+            let is_fresh = kept.is_none();
+            let shared = || Shared { files: self.files.clone(), running_max: 1, jobs: 1, scratch: None };
+            let made = if is_fresh { disk.executor(self.elsewhere.as_ref(), shared())? } else { kept };
+            let Some(cell) = made else { return Ok(None) };
+            let ran = cell.run(job.clone()).await;
+            let is_well = ran.as_ref().is_ok_and(is_well);
+            if is_well {
+                lock(&self.on_disk).insert(worker, cell);
+            } else {
+                cell.close().await;
+            }
+            if is_well || is_fresh {
+                return ran.map(Some);
+            }
+        }
+    }
+
     fn shared_cell(&self, worker: usize) -> String {
         format!("checks {} {worker}", self.number)
     }
 
     async fn end_shared(&self, worker: usize) {
-        self.sent().remove(&worker);
+        lock(&self.sent).remove(&worker);
         self.executor().end_session(&self.shared_cell(worker)).await;
-    }
-
-    fn sent(&self) -> MutexGuard<'_, HashMap<usize, BTreeSet<String>>> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends them.
     pub(crate) async fn close(self) {
-        let workers: Vec<usize> = self.sent().keys().copied().collect();
+        let workers: Vec<usize> = lock(&self.sent).keys().copied().collect();
         for worker in workers {
             self.end_shared(worker).await;
+        }
+        let on_disk: Vec<OnDisk> = lock(&self.on_disk).drain().map(|(_, cell)| cell).collect();
+        for cell in on_disk {
+            cell.close().await;
         }
         if let Some(here) = self.here {
             here.close().await;
@@ -154,6 +182,15 @@ impl Cells {
             job.files.extend(self.files.iter().filter(|file| reads.contains(&file.name)).cloned());
         }
     }
+}
+
+/// Whether a program of our own making came to its end with a result.
+fn is_well(execution: &Execution) -> bool {
+    execution.cause == Cause::Ok && execution.values.contains_key("result")
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Where a check runs.
@@ -206,7 +243,12 @@ impl Checks {
             place.cells.add_files(&mut job, &wanted);
             self.engine.run_reading(place.cells.executor(), job).await?
         } else if ready.plan.source.is_ours() {
-            place.cells.run_shared(job, &wanted, place.worker).await?
+            let is_duckdb = ready.by_database.as_ref().is_some_and(ByDatabase::is_in_cell);
+            let on_disk = if is_duckdb { place.cells.run_on_disk(&job, place.worker).await? } else { None };
+            match on_disk {
+                Some(execution) => execution,
+                None => place.cells.run_shared(job, &wanted, place.worker).await?,
+            }
         } else {
             place.cells.run(job, &wanted).await?
         };
@@ -273,6 +315,12 @@ fn found(
                 "memory_limit: it needs more than {}; {advice}, or raise `memory` under `[limits]`",
                 format_bytes(execution.limits.memory_bytes)
             ));
+        }
+        Cause::DiskLimit => {
+            return Err(one_line(&format!(
+                "disk_limit: {}; raise `scratch` under `[checks]`",
+                execution.detail.clone().unwrap_or_default()
+            )));
         }
         Cause::Timeout => {
             let wall = ordain_types::format_duration(execution.limits.wall);

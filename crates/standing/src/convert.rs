@@ -121,7 +121,7 @@ impl Checks {
                 .map_err(ChecksError::state(format!("read `{}`", file.shown)))?;
             inputs.push(InputFile { name: number.to_string(), path });
         }
-        let cells = Cells::new(self.engine.executor(), inputs, jobs, files.len())?;
+        let cells = Cells::new(self.engine.executor(), inputs, jobs, files.len(), None)?;
         let code = own_code(&convert_program());
         let mut running: FuturesUnordered<_> = files
             .iter()

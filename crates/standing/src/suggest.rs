@@ -63,7 +63,7 @@ impl Checks {
         }
         job.values.insert("inputs".to_owned(), json!({"table": table, "others": others}));
         job.collect = vec!["result".to_owned()];
-        let cells = Cells::new(self.engine.executor(), files, 1, 1)?;
+        let cells = Cells::new(self.engine.executor(), files, 1, 1, None)?;
         let reads: Vec<String> = job.frames.values().cloned().collect();
         let execution = cells.run(job, &reads).await?;
         if execution.cause != Cause::Ok {

@@ -9,7 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use ordain_types::Row;
+use ordain_types::{Diff, Row, RunKind, RunState};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -26,6 +27,9 @@ use crate::sql::{Dialect, Sql};
 const PAGE: i64 = 1000;
 /// How often rows with older sums are removed: with every so many entries.
 const REMOVED_EVERY: u64 = 64;
+
+/// Entries between two versions that are read to tell what changed.
+const FOLLOWED_MAX: u64 = 64;
 
 /// The sums of all tables that have one, as they are written: 64 hexadecimal digits.
 pub(crate) type Sums = BTreeMap<String, String>;
@@ -167,6 +171,43 @@ pub(crate) async fn version(session: &mut Session) -> Result<u64, StoreError> {
     let rows = session.glance(sql).await?;
     let version = rows.first().and_then(|row| row[0].as_integer());
     Ok(version.and_then(|seq| u64::try_from(seq).ok()).unwrap_or_default())
+}
+
+/// What an entry tells of a run that ended.
+#[derive(Deserialize)]
+struct Told {
+    content: ToldContent,
+}
+
+#[derive(Deserialize)]
+struct ToldContent {
+    run: ToldRun,
+}
+
+#[derive(Deserialize)]
+struct ToldRun {
+    kind: RunKind,
+    state: RunState,
+    diff: Diff,
+}
+
+/// How rows changed between two versions, run by run, with the hash of each entry. `None` if there are too many entries
+/// between them, or one that tells it in another way than a run that was committed.
+pub(crate) async fn changes_between(
+    session: &mut Session,
+    from: u64,
+    to: u64,
+) -> Result<Option<Vec<(String, Diff)>>, StoreError> {
+    let Some(count) = to.checked_sub(from).filter(|count| *count <= FOLLOWED_MAX) else { return Ok(None) };
+    let entries = ledger::entries(session, from, count).await?;
+    let told = entries.into_iter().map(|entry| {
+        let run = serde_json::from_str::<Told>(entry.body.get()).ok()?.content.run;
+        // An approval or an undo is about a run of another kind than its own.
+        (run.kind.as_str() == entry.kind).then_some((entry.hash, run))
+    });
+    let Some(told) = told.collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let committed = told.into_iter().filter(|(_, run)| run.state == RunState::Committed);
+    Ok(Some(committed.map(|(hash, run)| (hash, run.diff)).collect()))
 }
 
 fn message(sums: &Value) -> String {

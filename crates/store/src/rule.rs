@@ -237,15 +237,10 @@ impl<'a> Writer<'a> {
         if !order.is_empty() {
             over.push(format!("ORDER BY {}", order.join(", ")));
         }
-        let grouped: Vec<String> = by.iter().map(|name| format!("{} IS NOT NULL", quoted(name))).collect();
-        let grouped = if grouped.is_empty() { "1 = 1".to_owned() } else { grouped.join(" AND ") };
         let value = quoted(column);
-        let selected = format!(
-            "{ROW}, {value} AS value, lag({value}) OVER ({}) AS before, {grouped} AS is_grouped",
-            over.join(" ")
-        );
+        let selected = format!("{ROW}, {value} AS value, lag({value}) OVER ({}) AS before", over.join(" "));
         let rows = self.rows(&[column.to_owned()], &selected)?;
-        Some(format!("SELECT {ROW}, 1 = 1 AS judged, is_grouped AND {broken} AS failing FROM ({rows}) AS r"))
+        Some(format!("SELECT {ROW}, 1 = 1 AS judged, {broken} AS failing FROM ({rows}) AS r"))
     }
 
     fn broken(&mut self, held: Held, breaks: Step) -> Option<String> {

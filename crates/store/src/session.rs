@@ -399,7 +399,11 @@ impl Session {
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         self.strike("commit")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.commit().await?,
+            Connection::Sqlite(connection) => {
+                connection.commit().await?;
+                self.turn = None;
+                connection.flush().await?;
+            }
             Connection::Postgres(connection) => connection.commit().await?,
         }
         if self.strike("committed").is_err() {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use ordain_types::{RunId, RunRecord, Schema, Table};
+use ordain_types::{Diff, RunId, RunRecord, Schema, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     /// Folder for what is kept outside the database.
     pub(crate) state: PathBuf,
+    /// Folder for files that all nodes have in common.
+    pub(crate) files: Option<PathBuf>,
     declarations: Vec<TableDeclaration>,
     seeds: Option<Arc<dyn SeedReader>>,
     catalog: RwLock<Arc<Catalog>>,
@@ -121,6 +123,7 @@ impl Store {
                 pool,
                 ledger,
                 state: options.state,
+                files: options.files,
                 invariants: options.invariants,
                 limits: options.limits,
                 clock: options.clock,
@@ -399,6 +402,17 @@ impl Store {
     /// Changes whenever rows change through this store, in whatever process; not when a run only reads.
     pub fn data_version(&self) -> Answer<'_, u64> {
         Box::pin(async move { row_sums::version(&mut self.inner.pool.session().await?).await })
+    }
+
+    /// How rows changed between two versions: the diff of each run, with the hash of its entry. `None` where that cannot
+    /// be told, and for a caller with limits.
+    pub fn changes_between(&self, from: u64, to: u64) -> Answer<'_, Option<Vec<(String, Diff)>>> {
+        Box::pin(async move {
+            if self.access.is_some() {
+                return Ok(None);
+            }
+            row_sums::changes_between(&mut self.inner.pool.session().await?, from, to).await
+        })
     }
 
     /// The place of the newest ledger entry: it grows with every change that goes through this store.

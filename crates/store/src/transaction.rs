@@ -23,6 +23,7 @@ use crate::error::StoreError;
 use crate::protocol::{Call, Reply, TableView};
 use crate::query;
 use crate::relation::Relation;
+use crate::row_sums;
 use crate::session::{Bounds, Intent, Session};
 use crate::sql::Dialect;
 use crate::store::Inner;
@@ -152,6 +153,11 @@ impl Transaction {
             self.broken = result.as_ref().is_err_and(|error| !error.is_callers());
             result
         })
+    }
+
+    /// The version of the rows that this transaction sees, as [`crate::Store::data_version`] gives that of the newest.
+    pub fn data_version(&mut self) -> Answer<'_, u64> {
+        Box::pin(row_sums::version(&mut self.session))
     }
 
     /// Rolls back and waits until that is done.

@@ -21,6 +21,8 @@ pub enum Cause {
     MemoryLimit,
     /// The code wrote more to stdout and stderr than its limit.
     OutputLimit,
+    /// A program of Ordain's own wrote more to disk than its limit.
+    DiskLimit,
     /// The code left more artifacts, or larger ones, than its limit.
     ArtifactLimit,
     /// The code asked for more processes and threads than its limit.
@@ -49,6 +51,7 @@ impl Cause {
             Self::CpuLimit => "cpu_limit",
             Self::MemoryLimit => "memory_limit",
             Self::OutputLimit => "output_limit",
+            Self::DiskLimit => "disk_limit",
             Self::ArtifactLimit => "artifact_limit",
             Self::ProcessLimit => "process_limit",
             Self::Crash => "crash",

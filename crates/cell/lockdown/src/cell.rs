@@ -15,6 +15,8 @@ pub type Filter<'a> = &'a [u64];
 const CELL_USER: u32 = 1000;
 
 const WORK: &CStr = c"/work";
+/// Where a folder of the host's disk is, if the zygote shows one.
+const SCRATCH: &CStr = c"/scratch";
 
 /// The descriptor of a cell's wire.
 pub const WIRE: c_int = 3;
@@ -64,9 +66,9 @@ pub fn lock_down(jail: &Jail<'_>, order: &Order, descriptors: [c_int; 3]) -> Out
     limit_resources(order).at(Step::ResourceLimits)?;
     // 5. Of all descriptors, only stdin (nothing), stdout, stderr and the wire are left.
     keep_descriptors(descriptors).at(Step::Descriptors)?;
-    // 6. Files: read everything the root shows, write the work folder, execute nothing. No TCP, no abstract
+    // 6. Files: read everything the root shows, write the work folder and files on disk, execute nothing. No TCP, no abstract
     //    sockets, no signals to processes outside.
-    restrict(jail.options)?;
+    restrict(jail.options, order.scratch_bytes > 0)?;
     // 7. No capability is left, nobody may look in, and the filter closes the calls that the steps above needed.
     sys::drop_capabilities().at(Step::Capabilities)?;
     sys::set_dumpable(false).at(Step::Capabilities)?;
@@ -110,7 +112,7 @@ fn limit_resources(order: &Order) -> Result<(), i32> {
     const RLIMIT_NICE: c_int = 13;
     const RLIMIT_RTPRIO: c_int = 14;
     for (resource, value) in [
-        (RLIMIT_FSIZE, order.work_bytes),
+        (RLIMIT_FSIZE, order.work_bytes.max(order.scratch_bytes)),
         // The stack does not count as data, so it has a limit of its own.
         (RLIMIT_STACK, 16 << 20),
         (RLIMIT_CORE, 0),
@@ -140,19 +142,22 @@ fn keep_descriptors([wire, stdout, stderr]: [c_int; 3]) -> Result<(), i32> {
     sys::close_from(WIRE + 1)
 }
 
-fn restrict(options: Options) -> Outcome<()> {
+fn restrict(options: Options, has_scratch: bool) -> Outcome<()> {
     let version = match sys::landlock_version() {
         Ok(version) => version,
         Err(_) if options.landlock_may_be_missing => return Ok(()),
         Err(errno) => return Err(Failure { step: Step::Landlock, errno }),
     };
-    enforce(&Rights::of(version)).at(Step::Landlock)
+    enforce(&Rights::of(version), has_scratch).at(Step::Landlock)
 }
 
-fn enforce(rights: &Rights) -> Result<(), i32> {
+fn enforce(rights: &Rights, has_scratch: bool) -> Result<(), i32> {
     let ruleset = sys::landlock_ruleset(rights.files, rights.network, rights.scopes)?;
     sys::landlock_allow(ruleset, READ & rights.files, c"/")?;
     sys::landlock_allow(ruleset, WORK_RIGHTS & rights.files, WORK)?;
+    if has_scratch {
+        sys::landlock_allow(ruleset, SCRATCH_RIGHTS & rights.files, SCRATCH)?;
+    }
     sys::landlock_allow(ruleset, WRITE_FILE & rights.files, c"/dev/null")?;
     sys::landlock_enforce(ruleset)?;
     sys::close(ruleset)
@@ -165,6 +170,9 @@ const READ: u64 = (1 << 2) | (1 << 3);
 /// make devices, sockets or pipes.
 const WORK_RIGHTS: u64 =
     READ | WRITE_FILE | (1 << 4) | (1 << 5) | (1 << 7) | (1 << 8) | (1 << 12) | (1 << 13) | (1 << 14);
+
+/// On disk: write, remove and make plain files, and truncate. No folders, so that the supervisor sees all files at a glance.
+const SCRATCH_RIGHTS: u64 = READ | WRITE_FILE | (1 << 5) | (1 << 8) | (1 << 14);
 
 /// The rights that a version of Landlock can take away.
 struct Rights {

@@ -27,6 +27,13 @@ pub enum Entry<'a> {
         /// The path on the host.
         source: &'a CStr,
     },
+    /// Binds a folder of the host's disk in which cells may write.
+    Scratch {
+        /// The path in the root.
+        path: &'a CStr,
+        /// The path on the host.
+        source: &'a CStr,
+    },
     /// Makes a symbolic link.
     Link {
         /// Where the link stands.
@@ -85,6 +92,7 @@ impl<'a> Iterator for Entries<'a> {
                 b'd' => Entry::Folder { path, source: self.string()? },
                 b'f' => Entry::File { path },
                 b'm' => Entry::Data { path, source: self.string()? },
+                b's' => Entry::Scratch { path, source: self.string()? },
                 b'l' => Entry::Link { path, target: self.string()? },
                 b'e' => Entry::Empty { path },
                 b't' => Entry::Text { path, text: self.string()? },
@@ -105,6 +113,7 @@ impl Entry<'_> {
             Self::Folder { path, source } => (b'd', path, Some(source)),
             Self::File { path } => (b'f', path, None),
             Self::Data { path, source } => (b'm', path, Some(source)),
+            Self::Scratch { path, source } => (b's', path, Some(source)),
             Self::Link { path, target } => (b'l', path, Some(target)),
             Self::Empty { path } => (b'e', path, None),
             Self::Text { path, text } => (b't', path, Some(text)),

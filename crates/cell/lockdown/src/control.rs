@@ -18,6 +18,8 @@ pub struct Order {
     pub work_bytes: u64,
     /// How many files and folders the work folder may hold.
     pub work_inodes: u64,
+    /// How much the cell may write to the folder on disk that its zygote shows; 0 where there is none.
+    pub scratch_bytes: u64,
     /// Whether the cell gets a network namespace of its own instead of the zygote's empty one.
     pub own_network: bool,
     /// Whether the cell will be idle for a while, and so should warm up before it reports.
@@ -71,6 +73,7 @@ impl Order {
         put(&mut message, 8, self.cell);
         put(&mut message, 16, self.work_bytes);
         put(&mut message, 24, self.work_inodes);
+        put(&mut message, 32, self.scratch_bytes);
         message
     }
 
@@ -84,6 +87,7 @@ impl Order {
             cell: get(message, 8),
             work_bytes: get(message, 16),
             work_inodes: get(message, 24),
+            scratch_bytes: get(message, 32),
             own_network: message[1] != 0,
             is_idle: message[2] != 0,
         })
@@ -155,8 +159,14 @@ mod tests {
 
     #[test]
     fn messages_read_back_as_written() {
-        let order =
-            Order { cell: 7, work_bytes: 1 << 40, work_inodes: 4096, own_network: true, is_idle: true };
+        let order = Order {
+            cell: 7,
+            work_bytes: 1 << 40,
+            work_inodes: 4096,
+            scratch_bytes: 1 << 33,
+            own_network: true,
+            is_idle: true,
+        };
         assert_eq!(Order::decode(&order.encode()), Some(order));
         for report in [
             Report::Serving,

@@ -87,6 +87,10 @@ fn make(entry: Entry<'_>) -> Outcome<()> {
             let attributes = ATTRIBUTE_READ_ONLY | ATTRIBUTE_NOSUID | ATTRIBUTE_NODEV | ATTRIBUTE_NOEXEC;
             bind(source, path, attributes)
         }
+        Entry::Scratch { path, source } => {
+            make_folder(path).at(Step::Populate)?;
+            bind(source, path, ATTRIBUTE_NOSUID | ATTRIBUTE_NODEV | ATTRIBUTE_NOEXEC)
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 //! starts threads when imported (polars, duckdb) stays out and is imported inside the cell.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use crate::error::CellError;
 use crate::executor::LocalOptions;
 use crate::isolation::Level;
 use crate::mount::Mount;
@@ -91,7 +93,11 @@ found = rows['text'].isna().sum(), rows['text'].isin(['a']).sum(), rows.duplicat
 const REHEARSALS: u32 = 100;
 
 /// How a zygote of an installed profile is started, whose cells see these files.
-pub(crate) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptions) -> ZygoteSpec {
+pub(crate) fn spec(
+    installed: &Installed,
+    mounts: &[Mount],
+    options: &LocalOptions,
+) -> Result<ZygoteSpec, CellError> {
     let interpreter = &installed.interpreter;
     let (imports, rehearsal) = match installed.profile {
         Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
@@ -101,9 +107,13 @@ pub(crate) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptio
     };
     // A zygote that makes a single cell for a job that waits has no time to practise.
     let usual = if options.idle_cells == 0 { 1 } else { REHEARSALS };
-    ZygoteSpec {
+    let scratch = options.scratch.clone().map(Arc::new);
+    let shown = scratch.as_ref().map(|scratch| scratch.source()).transpose();
+    let shown = shown.map_err(CellError::host("show cells a folder on disk"))?;
+    let folders = interpreter_folders(interpreter);
+    Ok(ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&interpreter_folders(interpreter), Some(&installed.site), mounts),
+        root: root::encode(&folders, Some(&installed.site), mounts, shown.as_deref()),
         settings: Settings {
             paths: vec![root::PACKAGES.to_owned()],
             imports,
@@ -112,14 +122,15 @@ pub(crate) fn spec(installed: &Installed, mounts: &[Mount], options: &LocalOptio
             options: u32::from(options.minimum < Level::Full),
         },
         packages: Some(installed.clone()),
-    }
+        scratch,
+    })
 }
 
 /// How a zygote without any package is started, to see whether cells work at all.
 pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
     ZygoteSpec {
         interpreter: interpreter.executable.clone(),
-        root: root::encode(&interpreter_folders(interpreter), None, &[]),
+        root: root::encode(&interpreter_folders(interpreter), None, &[], None),
         settings: Settings {
             paths: Vec::new(),
             imports: Vec::new(),
@@ -128,6 +139,7 @@ pub(crate) fn bare_spec(interpreter: &Interpreter) -> ZygoteSpec {
             options: 1,
         },
         packages: None,
+        scratch: None,
     }
 }
 

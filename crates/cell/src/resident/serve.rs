@@ -63,7 +63,7 @@ pub async fn serve(
     let Some(_lock) = registry::lock(&files.lock, profile).map_err(failed)? else { return Ok(()) };
     let options = LocalOptions { idle_cells: IDLE_CELLS, minimum, ..LocalOptions::new(data_dir) };
     let spec = profile_spec::spec(&installed, &[], &options);
-    let pool = Pool::new(spec, IDLE_CELLS, options.limits.work_bytes(), None);
+    let pool = Pool::new(spec?, IDLE_CELLS, options.limits.work_bytes(), None);
     let served = match pool.fill().await {
         // A command that finds the socket gets a cell at once, so there is none before there are cells.
         Ok(()) => listen(&files.socket, &pool, idle_time_max)

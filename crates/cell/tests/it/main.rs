@@ -16,6 +16,7 @@ mod profile_faults;
 mod profile_set_up;
 mod profile_world;
 mod resident;
+mod scratch;
 mod sessions;
 mod values;
 mod world;

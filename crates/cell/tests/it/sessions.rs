@@ -6,7 +6,7 @@ use ordain_cell::{CellError, Executor, Job};
 use ordain_types::{Cause, Limits};
 
 use crate::host_calls::{Adding, call_later};
-use crate::world::{Folder, World, eventually, in_session, input, printed, raised, stdout};
+use crate::world::{Folder, World, eventually, in_session, input, job, printed, raised, stdout};
 
 #[tokio::test]
 async fn variables_imports_and_files_last_from_job_to_job() {
@@ -334,4 +334,24 @@ async fn leaving_a_job_of_a_session_ends_the_session_s_cell() {
     world.run_in("a", "x = 1").await;
     world.begin_and_leave(in_session("a", "print('running', flush=True)\nwhile True: pass")).await;
     assert_eq!(printed(&world.run_in("a", "print('x' in globals())").await), "False\n");
+}
+
+#[tokio::test]
+async fn jobs_that_may_share_a_cell_follow_one_another_until_one_goes_wrong() {
+    let world = World::with(|options| options.idle_cells = 1);
+    let shared = |code: &str| Job { may_share: true, ..job(code) };
+    let count = "import math\nmath.jobs = getattr(math, 'jobs', 0) + 1\nprint(math.jobs, globals().get('own'))\nown = 1";
+    let run = async |job: Job| world.run_job(job).await.unwrap();
+    assert_eq!(printed(&run(shared(count)).await), "1 None\n");
+    assert_eq!(printed(&run(shared(count)).await), "2 None\n", "the process is the same, variables are not");
+    assert_eq!(printed(&run(job(count)).await), "1 None\n", "a job that may not share is alone");
+    assert_eq!(run(shared("1 / 0")).await.cause, Cause::Error);
+    assert_eq!(printed(&run(shared(count)).await), "1 None\n", "the cell ended with the job that went wrong");
+    let leaves = run(shared("(artifacts / 'a.txt').write_text('a')")).await;
+    assert_eq!(leaves.artifacts.len(), 1);
+    assert_eq!(printed(&run(shared(count)).await), "1 None\n", "a cell with files is not used again");
+    let mut smaller = shared(count);
+    smaller.limits.memory_bytes /= 2;
+    assert_eq!(printed(&run(smaller).await), "1 None\n", "other limits need another cell");
+    world.executor.close().await;
 }

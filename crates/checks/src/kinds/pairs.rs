@@ -150,7 +150,7 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
         by => {
             let keys: Vec<String> =
                 by.iter().map(|name| format!("ordered[{}]", literal::text(name))).collect();
-            format!("before = values.groupby([{}], sort=False).shift()", keys.join(", "))
+            format!("before = values.groupby([{}], sort=False, dropna=False).shift()", keys.join(", "))
         }
     });
     let (broken, breaks) = match (direction, strict) {

@@ -8,7 +8,7 @@ use super::params::{CompileError, Params};
 use super::values::{times, type_words};
 use super::{is_number, literal, spoken};
 
-/// Which rows follow one another: those of one group, in an order.
+/// Which rows follow one another: those of one group, in an order. Rows without a group are one.
 struct Order {
     by: Vec<String>,
     along: Option<String>,
@@ -45,7 +45,7 @@ impl Order {
         code.line(if self.by.is_empty() {
             "before = values.shift()".to_owned()
         } else {
-            format!("before = values.groupby([{}], sort=False).shift()", self.keys())
+            format!("before = values.groupby([{}], sort=False, dropna=False).shift()", self.keys())
         });
     }
 

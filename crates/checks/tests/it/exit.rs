@@ -34,6 +34,7 @@ fn what_could_not_be_evaluated_is_3_unless_allowed() {
         (SkipReason::NotCompiled, 3),
         (SkipReason::MissingTable, 3),
         (SkipReason::Disabled, 0),
+        (SkipReason::Frozen, 0),
         (SkipReason::UpstreamFailed, 0),
         (SkipReason::Filtered, 0),
     ] {

@@ -66,7 +66,9 @@ fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() 
     );
     let mut off = result("CHK-006", CheckStatus::Skipped, Severity::Low);
     off.skipped = Some(SkipReason::Disabled);
-    assert!(render_junit(&report(vec![off])).contains("<skipped message="));
+    assert!(render_junit(&report(vec![off.clone()])).contains("<skipped message="));
+    off.skipped = Some(SkipReason::Frozen);
+    assert!(render_junit(&report(vec![off])).contains("<error type="));
     assert!(xml.contains(r#"<property name="CHK-003.severity" value="high"/>"#));
 }
 

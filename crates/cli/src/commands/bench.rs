@@ -22,7 +22,8 @@ Examples:
   ordain bench cells              cells against python3 and bubblewrap, about a minute
   ordain bench cells --quick      fewer rounds
   ordain bench cells --json       for a program
-  ordain bench checks             kept checks against plain pandas, about a minute
+  ordain bench checks             checks against plain pandas, about a minute
+  ordain bench checks --peers peers/bin/python --large    and against Great Expectations, pandera and DuckDB
   ordain bench cluster --postgres postgres://… --cluster nats://…    up to three nodes, and one that is lost
   ordain bench ask                requests with kept plans and with new ones, some seconds
   ordain bench serve              the HTTP service at 1, 8 and 64 clients, about a minute
@@ -62,7 +63,7 @@ enum Bench {
     /// The HTTP service on loopback, against the same calls in this process
     #[command(after_help = EXAMPLES)]
     Serve(UsualArgs),
-    /// Kept checks on small and large tables, against the same code in one plain Python process
+    /// Checks on small and large tables, against plain Python, Great Expectations, pandera and DuckDB
     #[command(after_help = EXAMPLES)]
     Checks(checks::Args),
     /// Nodes of a cluster, against one server alone

@@ -210,6 +210,8 @@ pub(crate) struct Set {
 pub(crate) enum To {
     /// This value.
     Value(Lit),
+    /// The row that the column then refers to.
+    Row(Box<Select>),
     /// This value, which is said to be more, or less if not.
     Moved(Lit, bool),
     /// So much more, or less if negative.
@@ -255,8 +257,8 @@ pub(crate) enum Form {
     Offer(Vec<Call>),
     /// A change that no action covers.
     Sets(Vec<Set>),
-    /// A new row, with the values of its columns.
-    Add(usize, Vec<(usize, Lit)>),
+    /// A new row, with what its columns hold or refer to.
+    Add(usize, Vec<(usize, Argument)>),
     /// A row that goes.
     Remove(Box<Select>),
     /// A change that is made only if something is so.

@@ -10,6 +10,7 @@ use super::lexicon::{LEXICON, singular, verb_forms};
 use super::shape::shape;
 use super::token::{Kind, tokens};
 use super::trace::Naming;
+use super::value_words::value_words;
 use crate::brief::{Brief, TableBrief, Task};
 
 pub(crate) use super::declared::{Subject, Verb};
@@ -345,7 +346,7 @@ impl Index {
         let is_person = self.names_people(place, at);
         for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let words = split_text(&text);
+            let words = value_words(&text);
             if words.is_empty() {
                 continue;
             }
@@ -587,27 +588,6 @@ impl Index {
     /// The forms in which a word stands in a column's texts.
     pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
         self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-impl Column {
-    /// A column that is in no table: what it holds is worked out from another one.
-    pub(super) fn of(name: String, sort: Sort, has_nulls: bool) -> Self {
-        Self {
-            name,
-            sort,
-            has_nulls,
-            flag: None,
-            has_time: false,
-            years: None,
-            refers: None,
-            unit: None,
-            role: None,
-            none: None,
-            cut: None,
-            before: None,
-            within: None,
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Path, Select};
-use super::index::{Sort, What};
+use super::index::{Table, What};
 use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
@@ -273,7 +273,8 @@ impl Parser<'_> {
                 if given.common.is_empty() && given.items.is_empty() {
                     found.extend(self.indirect(param, given.end));
                 }
-                found.retain(|(argument, end, _)| !self.is_uncounted(action, argument, *end));
+                found.extend(self.joined(name, param, &given));
+                found.retain(|(argument, end, _)| !self.is_uncounted(action, name, argument, *end));
                 for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
                     // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
@@ -290,6 +291,22 @@ impl Parser<'_> {
         }
         done.retain(|given| given.rest.is_empty() && !(given.items.is_empty() && given.common.is_empty()));
         done
+    }
+
+    /// `3 kg of oats`, `3 to Duke`, `with 5`: after another value, one that the catalog names no word before.
+    fn joined(&self, name: &str, param: &Param, given: &Given) -> All<Argument> {
+        let (Some((last, value)), true) = (given.common.last(), param.after.is_empty()) else {
+            return Vec::new();
+        };
+        let table = self.table_of(param).map(|table| &self.index.tables[table]);
+        let is_measured = |table: &Table| table.columns.iter().any(|column| column.name == *last);
+        let words: &[&str] = match table {
+            Some(table) if matches!(value, Argument::Value(_)) && is_measured(table) => &["of", "to"],
+            Some(_) => &["to"],
+            None => &["with", "by"],
+        };
+        let is_said = self.tokens.get(given.end).is_some_and(|token| words.contains(&token.lower.as_str()));
+        if is_said { self.argument(name, param, given.end + 1) } else { Vec::new() }
     }
 
     /// `lend Goran Petrovic a saw`: right after the verb, somebody to whom it is done.
@@ -374,7 +391,7 @@ impl Parser<'_> {
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
                         let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
                         if after_number && is_best(&argument)
-                            || self.is_uncounted(action, &argument, end)
+                            || self.is_uncounted(action, name, &argument, end)
                             || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;
@@ -566,48 +583,6 @@ impl Parser<'_> {
         (known.is_empty() && !by_pair).then_some((2, place + 2))
     }
 
-    /// A name in free words: no operator, number or mention in it, and capitals unless it was announced.
-    pub(crate) fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
-        let first = self.tokens.get(place)?;
-        if first.kind == Kind::Quoted {
-            return Some((Lit { value: json!(first.text), at: first.at }, place + 1));
-        }
-        let is_name = |token: &Token, at: usize| {
-            token.kind == Kind::Word
-                && (is_announced || token.text.starts_with(char::is_uppercase))
-                && !LEXICON.has("never_names", &token.lower)
-                && !LEXICON.has("weekdays", &token.lower)
-                && !LEXICON.is_operator(&token.lower)
-                && LEXICON.matches("filler", &[token.lower.as_str()]).is_empty()
-                && !self.is_known_thing(at)
-        };
-        let length = self.tokens[place..]
-            .iter()
-            .enumerate()
-            .take_while(|(more, token)| is_name(token, place + more))
-            .count();
-        if length == 0 || length > 4 {
-            return None;
-        }
-        let words: Vec<String> =
-            self.tokens[place..place + length].iter().map(|token| capital(&token.text)).collect();
-        Some((self.lit(json!(words.join(" ")), place, place + length), place + length))
-    }
-
-    /// Whether a word mentions something other than a text of a column of names.
-    fn is_known_thing(&self, place: usize) -> bool {
-        self.index.at(self.tokens, place).iter().any(|(what, ..)| match what {
-            What::Value(table, column, _) | What::Word(table, column, _) => {
-                let table = &self.index.tables[*table];
-                let words = super::index::split_name(&table.columns[*column].name);
-                let is_person = table.is_people || words.iter().any(|word| LEXICON.has("person_words", word));
-                !is_person && table.columns[*column].sort != Sort::Prose
-            }
-            What::Table(_) | What::Action(_) => true,
-            _ => false,
-        })
-    }
-
     /// The calls that were asked for, defaults filled in, and what is still missing.
     fn calls(&self, which: usize, action: &Action, given: &Given) -> Vec<Call> {
         let items = if given.items.is_empty() { vec![Vec::new()] } else { given.items.clone() };
@@ -667,16 +642,6 @@ impl Parser<'_> {
 /// `x3`.
 fn times(token: &Token) -> Option<f64> {
     token.lower.strip_prefix('x').and_then(|digits| digits.parse().ok()).filter(|_| token.kind == Kind::Word)
-}
-
-fn capital(word: &str) -> String {
-    let mut characters = word.chars();
-    match characters.next() {
-        Some(first) if word.chars().all(char::is_lowercase) => {
-            first.to_uppercase().chain(characters).collect()
-        }
-        _ => word.to_owned(),
-    }
 }
 
 /// The price column of the item that an action is about, if it has an item and a count.

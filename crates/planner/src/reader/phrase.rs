@@ -121,7 +121,9 @@ impl Parser<'_> {
                     all.push((Np { order: Some(order), nth, ..np.clone() }, self.determiners(end), cost));
                 }
             }
-            let negated = self.one("not", end);
+            // `cancel never the lesson` denies the order, and not what is said of the lesson.
+            let negated = self.tokens.get(end).filter(|token| token.lower == "not").map(|_| end + 1);
+            let negated = negated.filter(|start| self.fill(*start) == *start);
             for (start, is_not) in [(Some(end), false), (negated, true)] {
                 let Some(start) = start else { continue };
                 for (cond, after, more) in self.value(start) {
@@ -182,7 +184,7 @@ impl Parser<'_> {
             let conds = [np.conds.clone(), deeds.clone().into_iter().collect()].concat();
             let np = &Np { conds, ..np.clone() };
             let with = |head: Head| Np { head, ..np.clone() };
-            if what == What::Table(self.focus) || deeds.is_some() {
+            if (what == What::Table(self.focus) || deeds.is_some()) && !self.has_adjective(np, end) {
                 // `the last sales`: all of them, the newest first.
                 let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
                 let is_day = |by: &Path| self.sort(by) == Sort::Day;
@@ -295,8 +297,8 @@ impl Parser<'_> {
         let its = its.filter(|end| self.columns(*end).iter().any(|(path, ..)| path.hops.is_empty()));
         let fits = |end: &usize| !self.index.disagrees(&self.tokens[end - 1].lower, &last.filter);
         found.extend(person.or(its).filter(fits).map(|end| (known(last, None), end, cost)));
-        // Of one row alone there is no cheaper one.
-        let is_list = !self.is_name(&several.filter) && several.order.is_none();
+        // Of one row alone there is no cheaper one, of three there are two.
+        let is_list = !self.is_name(&several.filter) && several.order.is_none() && self.listed.len() < 3;
         if let Some((order, end)) = self.comparative(place).filter(|_| is_list) {
             let end = self.one("thing", end).unwrap_or(end);
             found.push((known(several, Some(order)), end, cost));
@@ -319,6 +321,7 @@ impl Parser<'_> {
         let mut open: All<Vec<Cond>> =
             self.name(both).into_iter().map(|(cond, end, cost)| (vec![cond], end, cost)).collect();
         while let Some((names, end, cost)) = open.pop() {
+            let is_whole = both == place || names.len() > 1;
             if names.len() < 8 {
                 let comma = self.sign(',', end);
                 let after = comma.unwrap_or(end);
@@ -330,7 +333,7 @@ impl Parser<'_> {
                     }
                 }
             }
-            found.push((names, end, cost));
+            found.extend(is_whole.then_some((names, end, cost)));
         }
         found
     }
@@ -439,7 +442,7 @@ impl Parser<'_> {
     }
 
     /// Whether rows say what was done: with what, or by whom.
-    fn is_record(&self) -> bool {
+    pub(super) fn is_record(&self) -> bool {
         self.index.tables[self.focus].columns.iter().any(|column| column.refers.is_some())
     }
 

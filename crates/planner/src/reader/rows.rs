@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::form::{Asked, Cond, Form, Lit, Op, Operand, Path, Set, To};
+use super::form::{Argument, Asked, Cond, Form, Lit, Op, Operand, Path, Select, Set, To};
 use super::index::{Sort, What};
 use super::parse::{All, Parser, as_json};
 use super::phrase::Np;
@@ -18,11 +18,13 @@ impl Parser<'_> {
         let mut found = Vec::new();
         for table in 0..self.index.tables.len() {
             let parser = self.about(table);
-            // `remove all doubt` speaks of no row.
-            for place in self.lex("direct.remove", start).into_iter().filter(|_| !self.says_several()) {
+            // `remove all doubt` speaks of no row, nor does `remove that` after a figure.
+            let is_row = |place: &usize| !self.says_several() && !self.is_figure(*place);
+            for place in self.lex("direct.remove", start).into_iter().filter(is_row) {
                 for (np, end, cost) in parser.np(place).iter() {
-                    let is_one = np.names.len() == 1 && np.conds.len() == 1;
-                    if is_one && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
+                    let is_one = np.names.len() == 1 && np.conds.len() == 1 && !self.is_plural(&np.conds[0]);
+                    let is_certain = is_one && !parser.is_loosely_named(np);
+                    if is_certain && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
                         found.push((Form::Remove(Box::new(np.select(table, Asked::Rows))), cost + 1));
                     }
                 }
@@ -40,17 +42,25 @@ impl Parser<'_> {
         found
     }
 
+    /// Whether a pronoun stands for the figure that was asked for, and not for the row that it was a figure of.
+    fn is_figure(&self, place: usize) -> bool {
+        let is_that =
+            self.tokens.get(place).is_some_and(|token| matches!(token.lower.as_str(), "that" | "this"));
+        let is_row = |rows: &Select| matches!(rows.asked, Asked::Rows | Asked::Any | Asked::Holds(_));
+        is_that && self.is_end(place + 1) && self.context.as_ref().is_some_and(|rows| !is_row(rows))
+    }
+
     /// The values of a new row, from a place on.
-    fn new_rows(&self, place: usize) -> All<Vec<(usize, Lit)>> {
-        let mut done: All<Vec<(usize, Lit)>> = Vec::new();
-        let mut open: All<Vec<(usize, Lit)>> = vec![(Vec::new(), place, 0)];
+    fn new_rows(&self, place: usize) -> All<Vec<(usize, Argument)>> {
+        let mut done: All<Vec<(usize, Argument)>> = Vec::new();
+        let mut open: All<Vec<(usize, Argument)>> = vec![(Vec::new(), place, 0)];
         while let Some((values, place, cost)) = open.pop() {
             let comma = self.sign(',', place).unwrap_or(place);
             let and = self.one("and", comma).unwrap_or(comma);
             let start = self.one("direct.with", and).unwrap_or(and);
-            for (column, lit, end, more) in self.new_value(start, values.is_empty()) {
+            for (column, value, end, more) in self.new_value(start, values.is_empty()) {
                 if values.len() < VALUES_MAX && !values.iter().any(|(known, _)| *known == column) {
-                    open.push(([values.clone(), vec![(column, lit)]].concat(), end, cost + more));
+                    open.push(([values.clone(), vec![(column, value)]].concat(), end, cost + more));
                 }
             }
             if !values.is_empty() {
@@ -60,32 +70,27 @@ impl Parser<'_> {
         done
     }
 
-    /// `called Bell`, `price 12`, `city is "Rome"`.
-    fn new_value(&self, place: usize, is_first: bool) -> Vec<(usize, Lit, usize, u32)> {
+    /// `called Bell`, `price 12`, `city is "Rome"`, `owner Mark Stone`.
+    fn new_value(&self, place: usize, is_first: bool) -> Vec<(usize, Argument, usize, u32)> {
         let mut found = Vec::new();
         let called = self.one("direct.called", place);
         let named = called.or(Some(place).filter(|_| is_first));
         if let (Some(label), Some(start)) = (self.index.tables[self.focus].label, named)
             && let Some((lit, end)) = self.free_name(self.fill(start), false)
         {
-            found.push((label, lit, end, 0));
+            found.push((label, Argument::Value(lit), end, 0));
         }
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             let after = self.one("be", end).or_else(|| self.one("of", end)).or_else(|| self.one("to", end));
             let start = self.fill(after.unwrap_or(end));
             let Some(token) = self.tokens.get(start) else { continue };
-            let refers = self.index.tables[path.table].columns[path.column].refers;
-            let known = |of: (usize, usize)| {
-                self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
-                    What::Value(table, column, value) if (table, column) == of => {
-                        Some((self.lit(value, start, end), end))
-                    }
-                    _ => None,
-                })
-            };
+            // A row that another one refers to must be there.
+            if self.index.tables[path.table].columns[path.column].refers.is_some() {
+                let rows = self.referred(&path, start).into_iter();
+                found.extend(rows.map(|(row, end)| (path.column, Argument::Row(Box::new(row)), end, cost)));
+                continue;
+            }
             let lit = match (self.sort(&path), &token.kind) {
-                // A row that another one refers to must be there.
-                _ if refers.is_some() => refers.and_then(known),
                 (Sort::Number | Sort::Whole, _) => self.number(start).map(|(_, lit, end)| (lit, end)),
                 (Sort::Day, Kind::Days(day, _)) => Some((Lit { value: json!(day), at: token.at }, start + 1)),
                 (Sort::Time, Kind::Time(time)) => Some((Lit { value: json!(time), at: token.at }, start + 1)),
@@ -93,7 +98,13 @@ impl Parser<'_> {
                     Some((Lit { value: json!(token.text), at: token.at }, start + 1))
                 }
                 (Sort::Text, _) => {
-                    let own = known((path.table, path.column));
+                    let own = self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
+                        What::Value(table, column, value) if (table, column) == (path.table, path.column) => {
+                            Some((self.lit(value, start, end), end))
+                        }
+                        _ => None,
+                    });
+                    let own = own.or_else(|| self.small_value(&path, start));
                     // An id is written in one piece with a digit in it.
                     let is_id = self.index.is_id(path.table, path.column)
                         && token.text.bytes().any(|byte| byte.is_ascii_digit());
@@ -102,9 +113,36 @@ impl Parser<'_> {
                 }
                 _ => None,
             };
-            found.extend(lit.map(|(lit, end)| (path.column, lit, end, cost)));
+            found.extend(lit.map(|(lit, end)| (path.column, Argument::Value(lit), end, cost)));
         }
         found
+    }
+
+    /// The row that a column is to refer to, by its name or its key. Whether there is one is looked up when it is changed.
+    fn referred(&self, path: &Path, place: usize) -> Vec<(Select, usize)> {
+        let Some((table, to)) = self.index.tables[path.table].columns[path.column].refers else {
+            return Vec::new();
+        };
+        let other = self.about(table);
+        let named = other.np(place);
+        let fits = |np: &Np| np.names.len() == 1 && np.conds.len() == 1 && np.number.is_none();
+        let rows: Vec<(Select, usize)> = named
+            .iter()
+            .filter(|(np, ..)| fits(np) && np.order.is_none())
+            .map(|(np, end, _)| (np.select(table, Asked::Rows), *end))
+            .collect();
+        // Of a large table the keys are not known here.
+        let is_key = self.index.tables[table].key == Some(to) && self.index.texts(&other.own(to)).is_empty();
+        let token = self.tokens.get(place).filter(|token| {
+            let has_digit = token.text.bytes().any(|byte| byte.is_ascii_digit());
+            rows.is_empty() && is_key && token.kind == Kind::Word && has_digit
+        });
+        let unknown = token.map(|token| {
+            let lit = Lit { value: json!(token.text), at: token.at };
+            let key = Cond::Cmp(other.own(to), Op::Eq, Operand::Lit(lit));
+            (Np { conds: vec![key], ..Np::default() }.select(table, Asked::Rows), place + 1)
+        });
+        rows.into_iter().chain(unknown).collect()
     }
 
     /// Changes that are said in so many words, one after the other.
@@ -232,6 +270,8 @@ impl Parser<'_> {
     fn to(&self, path: &Path, direction: Option<f64>, place: usize) -> Vec<(To, usize)> {
         let mut found = Vec::new();
         if let Some(after) = self.one("to", place) {
+            let rows = self.referred(path, self.fill(after)).into_iter().filter(|_| direction.is_none());
+            found.extend(rows.map(|(row, end)| (To::Row(Box::new(row)), end)));
             if let Some((number, lit, end)) = self.number(after)
                 && self.is_number(path)
                 && matches!(number.unit, Unit::Plain | Unit::Money(_))

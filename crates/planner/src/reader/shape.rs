@@ -59,18 +59,19 @@ pub(crate) enum Sort {
 pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     let table = &brief.table;
     let notes = catalog.tables.get(&table.name);
+    let unseen = ColumnBrief::default();
     let columns: Vec<Column> = table
         .columns
         .iter()
         .filter(|column| !column.hidden)
         .filter_map(|column| {
-            let seen = brief.columns.iter().find(|seen| seen.name == column.name).cloned();
-            Some((column, seen.or_else(|| brief.columns.is_empty().then(Default::default))?))
+            let seen = brief.columns.iter().find(|seen| seen.name == column.name);
+            Some((column, seen.or_else(|| brief.columns.is_empty().then_some(&unseen))?))
         })
         .map(|(column, seen)| Column {
             name: column.name.clone(),
-            sort: sort(column.column_type, &column.name, &seen),
-            flag: flag(column.column_type, &seen),
+            sort: sort(column.column_type, &column.name, seen),
+            flag: flag(column.column_type, seen),
             has_nulls: seen.null_share > 0.0,
             has_time: seen
                 .samples
@@ -78,7 +79,9 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
             years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
-            unit: notes.and_then(|notes| notes.columns.get(&column.name)?.unit.clone()).or(seen.unit),
+            unit: notes
+                .and_then(|notes| notes.columns.get(&column.name)?.unit.clone())
+                .or_else(|| seen.unit.clone()),
             none: seen.values.as_ref().and_then(|values| values.iter().find(|value| is_none(value)).cloned()),
             cut: None,
             before: None,
@@ -105,6 +108,27 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         is_people,
         read_only: table.read_only,
         append_only: table.append_only,
+    }
+}
+
+impl Column {
+    /// A column that is in no table: what it holds is worked out from another one.
+    pub(super) fn of(name: String, sort: Sort, has_nulls: bool) -> Self {
+        Self {
+            name,
+            sort,
+            has_nulls,
+            flag: None,
+            has_time: false,
+            years: None,
+            refers: None,
+            unit: None,
+            role: None,
+            none: None,
+            cut: None,
+            before: None,
+            within: None,
+        }
     }
 }
 

@@ -22,12 +22,9 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
         }
         Form::Sets(sets) => sets.iter().map(|set| set_words(index, set)).collect::<Vec<_>>().join("; "),
         Form::Add(table, values) => {
-            let values = values.iter().map(|(at, lit)| {
-                format!(
-                    "{} {}",
-                    split_name(&index.tables[*table].columns[*at].name).join(" "),
-                    value(&lit.value)
-                )
+            let values = values.iter().map(|(at, argument)| {
+                let name = split_name(&index.tables[*table].columns[*at].name).join(" ");
+                format!("{name} {}", argument_words(index, argument))
             });
             format!("add {}: {}", a(&index.tables[*table].noun), list(values))
         }
@@ -254,18 +251,22 @@ fn operand_words(index: &Index, operand: &Operand) -> String {
 
 /// A call in words.
 pub(crate) fn call_words(index: &Index, call: &Call) -> String {
-    let arguments = call.arguments.iter().map(|(name, argument)| {
-        let said = match argument {
-            Argument::Value(lit) => value(&lit.value),
-            Argument::Row(select) => row_words(index, select),
-        };
-        format!("{} {said}", name.replace('_', " "))
-    });
+    let arguments = call
+        .arguments
+        .iter()
+        .map(|(name, argument)| format!("{} {}", name.replace('_', " "), argument_words(index, argument)));
     format!(
         "{}: {}",
         index.catalog.actions[call.action].name.replace('_', " "),
         arguments.collect::<Vec<_>>().join(", ")
     )
+}
+
+fn argument_words(index: &Index, argument: &Argument) -> String {
+    match argument {
+        Argument::Value(lit) => value(&lit.value),
+        Argument::Row(select) => row_words(index, select),
+    }
 }
 
 /// The row that a phrase describes: by its name, or by what holds for it.
@@ -284,6 +285,7 @@ fn set_words(index: &Index, set: &Set) -> String {
     let column = &index.tables[set.rows.table].columns[set.column].name;
     let to = match &set.to {
         To::Value(lit) => format!("becomes {}", value(&lit.value)),
+        To::Row(select) => format!("becomes {}", row_words(index, select)),
         To::Moved(lit, true) => format!("is raised to {}", value(&lit.value)),
         To::Moved(lit, false) => format!("is lowered to {}", value(&lit.value)),
         To::By(lit) => format!("changes by {}", value(&lit.value)),

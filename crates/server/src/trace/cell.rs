@@ -55,6 +55,10 @@ impl Executor for Traced {
         self.executor.end_session(name)
     }
 
+    fn shares_cells(&self) -> bool {
+        self.executor.shares_cells()
+    }
+
     fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
         self.executor.sharing(shared)
     }

@@ -100,6 +100,25 @@ async fn rows_without_a_group_are_judged_as_a_group() {
 }
 
 #[tokio::test]
+async fn rows_without_a_group_that_break_their_order_do_not_pass() {
+    let checks = json!([
+        kind("order", "monotonic", &json!({"column": "w", "by": "g"})),
+        kind("jump", "jumps", &json!({"column": "w", "by": "g", "max": 100})),
+        kind("gap", "gaps", &json!({"column": "day", "by": "g", "max_gap": "2d"})),
+    ]);
+    let csv = "id,g,w,day\n1,a,5,2024-01-01\n2,,500,2024-01-01\n3,a,6,2024-01-02\n4,,1,2024-01-09\n";
+    let world = World::with(&checks.to_string(), &[("t.csv", csv.as_bytes())]);
+    for settings in ["", "[checks]\nlarge_rows = 1\n"] {
+        world.write("ordain.toml", &format!("[workspace]\nname = \"w\"\n{settings}"));
+        let results = world.run().await;
+        for id in ["order", "jump", "gap"] {
+            stands(&results, id, CheckStatus::Fail, "");
+            assert_eq!((results[id].failed, results[id].evaluated), (Some(1), Some(4)), "{:?}", results[id]);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_figure_of_no_row_says_that_it_looked_at_none() {
     let mut filtered = kind("filter", "aggregate", &json!({"column": "w", "function": "sum", "max": 10}));
     filtered["filter"] = json!("g == 'c'");

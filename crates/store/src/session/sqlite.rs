@@ -13,7 +13,7 @@ mod watch;
 use std::cell::Cell;
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,6 +40,11 @@ pub(super) struct SqlitePool {
     lock_wait: Duration,
     idle: Mutex<Vec<Connection>>,
     places: Arc<Semaphore>,
+    /// Whether commits go to a log, which can be flushed after them.
+    has_log: AtomicBool,
+    /// Commits in the log, and how many of them are on the disk.
+    logged: AtomicU64,
+    flushed: tokio::sync::Mutex<u64>,
 }
 
 /// What can be done with the file and its folder.
@@ -56,8 +61,17 @@ impl SqlitePool {
     pub(super) fn new(path: PathBuf, limits: &StoreLimits, with_triggers: bool) -> Result<Self, StoreError> {
         let places = Arc::new(Semaphore::new(limits.connections_max as usize));
         let medium = medium(&path)?;
-        let (lock_wait, idle) = (limits.lock_wait, Mutex::default());
-        Ok(Self { path, medium, with_triggers, lock_wait, idle, places })
+        Ok(Self {
+            path,
+            medium,
+            with_triggers,
+            lock_wait: limits.lock_wait,
+            idle: Mutex::default(),
+            places,
+            has_log: AtomicBool::default(),
+            logged: AtomicU64::default(),
+            flushed: tokio::sync::Mutex::default(),
+        })
     }
 
     pub(super) fn is_read_only(&self) -> bool {
@@ -88,12 +102,43 @@ impl SqlitePool {
             std::thread::sleep(AT_THE_DOOR);
         }
         let wait = until.saturating_duration_since(Instant::now());
-        let begun = connection.busy_timeout(wait).and_then(|()| connection.execute_batch("BEGIN IMMEDIATE"));
+        // The log is flushed after the commit, when the next one writes already.
+        let statements = if self.has_log.load(Ordering::Relaxed) {
+            "PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE"
+        } else {
+            "BEGIN IMMEDIATE"
+        };
+        let begun = connection.busy_timeout(wait).and_then(|()| connection.execute_batch(statements));
         let begun = begun.and_then(|()| connection.busy_timeout(self.lock_wait));
         begun.map_err(|error| match store_error(&error) {
             StoreError::Conflict => StoreError::Busy,
             other => other,
         })
+    }
+
+    /// Waits until everything that was committed before is on the disk. Those who come while the disk works are served
+    /// together by the next flush.
+    async fn flush(&self) -> Result<(), StoreError> {
+        let own = self.logged.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut flushed = self.flushed.lock().await;
+        if *flushed >= own {
+            return Ok(());
+        }
+        let newest = self.logged.load(Ordering::SeqCst);
+        let log = self.beside("-wal");
+        let done = blocking(move || std::fs::File::open(log)?.sync_data()).await?;
+        done.map_err(|error| StoreError::Database {
+            message: format!("the log could not be brought to the disk: {error}"),
+        })?;
+        *flushed = newest;
+        Ok(())
+    }
+
+    /// A file that SQLite keeps beside the database.
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut path = self.path.clone().into_os_string();
+        path.push(end);
+        path.into()
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<SqliteSession, StoreError> {
@@ -111,6 +156,7 @@ impl SqlitePool {
             connection: Some(connection),
             interrupt,
             abandoned: Arc::default(),
+            writes: false,
             _place: place,
         })
     }
@@ -130,19 +176,29 @@ impl SqlitePool {
                 Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
             }
         };
-        let connection = connection.map_err(unreachable)?;
+        let mut connection = connection.map_err(unreachable)?;
         // A trigger that Ordain did not make would change rows that no diff shows.
         let triggers = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
         connection.set_db_config(triggers, self.with_triggers).map_err(unreachable)?;
+        // A kept statement is compiled once, not anew for the values that are given to it.
+        let plan_stays = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
+        connection.set_db_config(plan_stays, true).map_err(unreachable)?;
         connection.busy_timeout(self.lock_wait).map_err(unreachable)?;
         connection.set_prepared_statement_cache_capacity(128);
-        // A commit must survive a power failure: the ledger's checkpoint is written after it and may not run ahead.
+        // A commit must survive a power failure: the ledger's checkpoint is written after it and may not run ahead. A
+        // transaction that begins in order to write flushes the log itself.
         // What a statement sorts or keeps aside goes to a file once it is large: memory is the supervisor's.
         let pragmas = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF;
              PRAGMA cache_size = -16384; PRAGMA temp_store = FILE;";
-        let journal = if self.is_read_only() { "" } else { "PRAGMA journal_mode = WAL;" };
-        connection.execute_batch(&format!("{journal} {pragmas}")).map_err(unreachable)?;
+        if !self.is_read_only() {
+            let journal: String = connection
+                .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+                .map_err(unreachable)?;
+            self.has_log.store(journal == "wal", Ordering::Relaxed);
+        }
+        connection.execute_batch(pragmas).map_err(unreachable)?;
         functions::replace_unbounded(&connection).map_err(unreachable)?;
+        connection.authorizer(Some(guarded::judge)).map_err(unreachable)?;
         Ok(connection)
     }
 }
@@ -181,6 +237,8 @@ pub(super) struct SqliteSession {
     interrupt: InterruptHandle,
     /// Set when the caller no longer waits for the blocking thread; long functions look at it.
     abandoned: Arc<AtomicBool>,
+    /// Whether a transaction began in order to write, which leaves the log to be flushed.
+    writes: bool,
     _place: OwnedSemaphorePermit,
 }
 
@@ -201,6 +259,7 @@ impl SqliteSession {
             Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
             Intent::Beside | Intent::Write | Intent::Own => {
                 let pool = Arc::clone(&self.pool);
+                self.writes = true;
                 self.take(move |connection| pool.begin_writing(connection)).await
             }
         }
@@ -208,6 +267,12 @@ impl SqliteSession {
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         self.script("COMMIT".to_owned()).await
+    }
+
+    /// Waits until the commit is on the disk. Others may write meanwhile, and read what it changed: what they commit
+    /// comes behind it in the log, so that it is not kept without it.
+    pub(super) async fn flush(&mut self) -> Result<(), StoreError> {
+        if self.writes { self.pool.flush().await } else { Ok(()) }
     }
 
     /// Forgets what was written, which takes no time: nothing of it has left the log. A connection that a blocking
@@ -315,7 +380,8 @@ impl Drop for SqliteSession {
             return;
         };
         // A connection that cannot roll back is closed instead, which does the same.
-        if connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok() {
+        let is_over = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        if is_over && (!self.writes || connection.execute_batch("PRAGMA synchronous = FULL").is_ok()) {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
@@ -431,4 +497,40 @@ fn store_error(error: &rusqlite::Error) -> StoreError {
 
 fn first_line(message: &str) -> String {
     message.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn others_write_while_a_commit_goes_to_the_disk_and_nobody_is_told_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let pool = Arc::new(SqlitePool::new(path, &StoreLimits::default(), false).unwrap());
+        let mut session = SqlitePool::session(&pool).await.unwrap();
+        session.script("CREATE TABLE t (a)".to_owned()).await.unwrap();
+        // The disk is busy with somebody else's flush.
+        let disk = pool.flushed.lock().await;
+        let write = async |pool: Arc<SqlitePool>| {
+            let mut session = SqlitePool::session(&pool).await.unwrap();
+            session.begin(Intent::Write).await.unwrap();
+            session.script("INSERT INTO t VALUES (1)".to_owned()).await.unwrap();
+            session.commit().await.unwrap();
+            session.flush().await.unwrap();
+        };
+        let writers: Vec<_> = (0..3).map(|_| tokio::spawn(write(Arc::clone(&pool)))).collect();
+        while pool.logged.load(Ordering::SeqCst) < 3 {
+            tokio::task::yield_now().await;
+        }
+        assert!(writers.iter().all(|writer| !writer.is_finished()), "nothing is on the disk yet");
+        drop(disk);
+        for writer in writers {
+            writer.await.unwrap();
+        }
+        assert_eq!(*pool.flushed.lock().await, 3);
+        let (rows, _) =
+            session.page(Sql::new(crate::sql::Dialect::Sqlite, "SELECT a FROM t"), u64::MAX).await.unwrap();
+        assert_eq!(rows.len(), 3);
+    }
 }

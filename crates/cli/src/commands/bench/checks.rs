@@ -1,236 +1,240 @@
-//! `ordain bench checks`: kept checks against the same pandas code in one plain Python process.
+//! `ordain bench checks`: whole runs of checks, beside other tools with the same checks on the same file.
+
+mod sides;
+mod table;
 
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::Arc;
 
-use anyhow::{Context, bail};
+use anyhow::{Context as _, ensure};
 use ordain_cell::profile::{Installed, Profile};
-use ordain_checks::RunReport;
-use ordain_engine::{EngineSettings, Quiet};
-use ordain_standing::{CheckOptions, CheckTask, Checks, read_checks};
-use ordain_workspace::Workspace;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::sample::rounded;
 use crate::commands::python;
-use crate::engine;
 use crate::failure::Outcome;
+use sides::{Judged, Took};
 
-const PEER: &str = include_str!("checks.py");
+/// How to get the other tools.
+const NO_PEERS: &str = "without Great Expectations and pandera; to compare with them: \
+     python3 -m venv peers && peers/bin/pip install great_expectations pandera pandas pyarrow, then --peers peers/bin/python";
 
 /// How checks are measured
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Fewer checks and rows
+    /// Fewer checks, rows and rounds
     #[arg(long)]
     quick: bool,
+    /// Also judge 20,000,000 rows in a cell of 512 MiB, beside DuckDB alone (3 GB of disk, some minutes)
+    #[arg(long)]
+    large: bool,
     /// Checks that run at once
     #[arg(long, default_value_t = 2)]
     jobs: usize,
+    /// A Python that has `great_expectations` and `pandera`
+    #[arg(long, value_name = "PYTHON")]
+    peers: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     json: bool,
 }
 
-/// What the peer took, in seconds.
-#[derive(Debug, Deserialize)]
-struct Peer {
-    import: f64,
-    load: f64,
-    run: f64,
-    /// Each check by itself.
-    each: Vec<f64>,
+/// What one side took.
+struct Side {
+    name: &'static str,
+    /// From the file alone.
+    first: Took,
+    /// With the table kept, and our compiled code; other tools keep none.
+    kept: Option<Took>,
 }
 
-/// One case: what was run, and how long each side took.
-#[derive(Debug)]
-struct Measured {
+/// What a case compares.
+struct Case {
     name: String,
-    checks: usize,
-    /// The first run: reading tables and compiling.
-    first_ms: f64,
-    /// A run with everything kept.
-    kept_ms: f64,
-    /// Each check of that run by itself, its cell included.
-    each_ms: Vec<f64>,
-    peer: Peer,
+    checks: Vec<Value>,
+    rows: usize,
+    memory: &'static str,
+    rounds: usize,
+    peers: Vec<Peer>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Peer {
+    Plain,
+    Expectations,
+    Pandera,
+    DuckDb,
+}
+
+impl Peer {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain Python",
+            Self::Expectations => "Great Expectations",
+            Self::Pandera => "pandera",
+            Self::DuckDb => "DuckDB alone",
+        }
+    }
 }
 
 /// Carries out `ordain bench checks`.
 pub(super) fn run(args: &Args) -> Outcome {
     let data = python::ensure(Profile::Data)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
-    let (many, rows) = if args.quick { (100, 100_000) } else { (1000, 1_000_000) };
+    if let Some(peers) = &args.peers {
+        check_peers(peers)?;
+    } else {
+        progress(NO_PEERS);
+    }
     let mut measured = Vec::new();
-    for (name, checks, rows) in
-        [(format!("{many} checks, 100 rows"), many, 100), (format!("20 checks, {rows} rows"), 20, rows)]
-    {
-        progress(&name);
-        let folder = tempfile::tempdir()?;
-        lay_out(folder.path(), checks, rows)?;
-        let first = runtime.block_on(run_once(folder.path(), args.jobs))?;
-        let kept = runtime.block_on(run_once(folder.path(), args.jobs))?;
-        let peer = measure_peer(&data, &folder.path().join("data"), &kept)?;
-        measured.push(Measured {
-            name,
-            checks,
-            first_ms: first.duration_ms,
-            kept_ms: kept.duration_ms,
-            each_ms: kept.results.iter().map(|result| result.duration_ms).collect(),
-            peer,
-        });
+    for case in cases(args) {
+        progress(&format!("{} …", case.name));
+        let sides = measure(&case, args, &data)?;
+        measured.push((case.name, sides));
     }
     if args.json { print_json(&measured) } else { print_table(&measured) }?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A workspace with one table and checks of several kinds.
+/// A workspace with many checks of one small table.
 pub(super) fn lay_out(folder: &Path, checks: usize, rows: usize) -> anyhow::Result<()> {
-    std::fs::create_dir_all(folder.join("data"))?;
-    std::fs::create_dir_all(folder.join("checks"))?;
-    std::fs::write(
-        folder.join("ordain.toml"),
-        "[workspace]\nname = \"bench\"\n[limits]\nmemory = \"1GiB\"\nwall = \"2m\"\n",
-    )?;
-    let mut file = BufWriter::new(std::fs::File::create(folder.join("data/orders.csv"))?);
-    writeln!(file, "order_id,user_id,quantity,price,status,created_at")?;
-    for n in 0..rows {
-        let status = ["paid", "open", "void"][n % 3];
-        let (user, quantity, price) = (n * 7919 % 50_000, n % 9 + 1, n % 500);
-        writeln!(file, "{n},{user},{quantity},{price}.5,{status},2025-{:02}-{:02}", n % 12 + 1, n % 28 + 1)?;
+    table::lay_out(folder, &table::many_checks(checks), rows, "1GiB")
+}
+
+fn cases(args: &Args) -> Vec<Case> {
+    let (many, rows, rounds) = if args.quick { (100, 20_000, 1) } else { (1000, 1_000_000, 3) };
+    let mut tools = vec![Peer::Plain];
+    if args.peers.is_some() {
+        tools.extend([Peer::Expectations, Peer::Pandera]);
     }
-    file.flush()?;
-    let kinds = [
-        ("not_null", json!({"columns": ["price"]})),
-        ("unique", json!({"columns": ["order_id"]})),
-        ("range", json!({"column": "price", "min": 0, "max": 1000})),
-        ("in_set", json!({"column": "status", "values": ["paid", "open", "void"]})),
-        ("two_columns", json!({"left": "quantity", "op": "<=", "right": "order_id"})),
-        ("aggregate", json!({"column": "price", "function": "mean", "min": 0})),
-        ("row_count", json!({"min": 1})),
-        ("length", json!({"column": "status", "min": 4, "max": 4})),
-        ("monotonic", json!({"column": "order_id"})),
-        ("aggregate", json!({"column": "user_id", "function": "distinct_count", "min": 1})),
+    let case = |name, checks, rows, memory, rounds, peers| Case { name, checks, rows, memory, rounds, peers };
+    let small = (format!("{many} checks, 100 rows"), table::many_checks(many));
+    let mut cases = vec![
+        case(small.0, small.1, 100, "1GiB", rounds, vec![Peer::Plain]),
+        case(format!("20 checks, {rows} rows"), table::equal_checks(), rows, "1GiB", rounds, tools),
     ];
-    let records: Vec<Value> = (0..checks)
-        .map(|n| {
-            let (kind, params) = &kinds[n % kinds.len()];
-            json!({"check_id": format!("C{n}"), "kind": kind, "target_table": "orders", "params": params, "samples": {"max_rows": 0}})
-        })
-        .collect();
-    std::fs::write(folder.join("checks/checks.json"), serde_json::to_vec(&records)?)?;
+    if args.large {
+        let (checks, rows) = (table::large_checks(), 20_000_000);
+        let name = format!("{} checks, {rows} rows, 512 MiB", checks.len());
+        cases.push(case(name, checks, rows, "512MiB", 1, vec![Peer::DuckDb]));
+    }
+    cases
+}
+
+fn measure(case: &Case, args: &Args, data: &Installed) -> anyhow::Result<Vec<Side>> {
+    let folder = tempfile::tempdir()?;
+    table::lay_out(folder.path(), &case.checks, case.rows, case.memory)?;
+    let file = folder.path().join("data/orders.csv");
+    let mut sides: Vec<Side> = Vec::new();
+    // One side after the other in each round, so that whatever else the machine does hits all alike.
+    for _ in 0..case.rounds {
+        remove(&folder.path().join(".ordain"))?;
+        let (first, codes) = sides::ours(folder.path(), args.jobs)?;
+        let (kept, _) = sides::ours(folder.path(), args.jobs)?;
+        ensure!(first.passes == kept.passes, "two runs of the same checks disagree");
+        note(&mut sides, "Ordain", first.took, Some(kept.took));
+        for peer in &case.peers {
+            let judge = || match peer {
+                Peer::Plain => sides::plain(data, &file, &codes),
+                Peer::DuckDb => sides::tool(&mut sides::interpreter(data), "duckdb", &file, &case.checks),
+                Peer::Expectations => sides::tool(&mut python_of(args)?, "gx", &file, &case.checks),
+                Peer::Pandera => sides::tool(&mut python_of(args)?, "pandera", &file, &case.checks),
+            };
+            let theirs = judge()?;
+            agree(&first, &theirs, peer.name(), &case.checks)?;
+            let again = (*peer == Peer::DuckDb).then(judge).transpose()?;
+            note(&mut sides, peer.name(), theirs.took, again.map(|again| again.took));
+        }
+    }
+    Ok(sides)
+}
+
+/// Keeps the best of all rounds.
+fn note(sides: &mut Vec<Side>, name: &'static str, first: Took, kept: Option<Took>) {
+    match sides.iter_mut().find(|side| side.name == name) {
+        None => sides.push(Side { name, first, kept }),
+        Some(side) => {
+            side.first = side.first.best(first);
+            side.kept = side.kept.zip(kept).map(|(best, kept)| best.best(kept));
+        }
+    }
+}
+
+fn agree(ours: &Judged, theirs: &Judged, name: &str, checks: &[Value]) -> anyhow::Result<()> {
+    ensure!(ours.passes.len() == theirs.passes.len(), "{name} judged {} checks", theirs.passes.len());
+    let differs = ours.passes.iter().zip(&theirs.passes).position(|(ours, theirs)| ours != theirs);
+    if let Some(at) = differs {
+        anyhow::bail!("Ordain and {name} do not agree on {}: Ordain says {}", checks[at], ours.passes[at]);
+    }
     Ok(())
 }
 
-async fn run_once(folder: &Path, jobs: usize) -> anyhow::Result<RunReport> {
-    let workspace = Arc::new(Workspace::load(folder)?);
-    let engine =
-        engine::open(&workspace, engine::executor(&workspace, 0, None)?, EngineSettings::of(&workspace))
-            .await?;
-    let checks = Checks::new(workspace, engine);
-    let options = CheckOptions { jobs, ..CheckOptions::default() };
-    let task = CheckTask { options, ..checks.task(read_checks(folder)?, "bench", "cli") };
-    let Some(ran) = checks.run(task, &mut Quiet).await?.1 else { bail!("no check ran") };
-    if let Some(wrong) = ran.report.results.iter().find(|result| result.reason.is_some()) {
-        bail!("{}: {}", wrong.check_id, wrong.reason.as_deref().unwrap_or_default());
-    }
-    Ok(ran.report)
+fn python_of(args: &Args) -> anyhow::Result<Command> {
+    args.peers.as_ref().map(Command::new).context("there is no Python with other tools")
 }
 
-/// Runs the very code of the checks in one plain process.
-fn measure_peer(data: &Installed, folder: &Path, report: &RunReport) -> anyhow::Result<Peer> {
-    let programs: Vec<Value> = report
-        .results
-        .iter()
-        .map(|result| json!({"code": result.code, "tables": result.target_table}))
-        .collect();
-    let mut command = Command::new(&data.interpreter.executable);
-    command.env("PYTHONPATH", &data.site).env("OPENBLAS_NUM_THREADS", "1").args(["-c", PEER]).arg(folder);
-    let mut process =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().context("cannot start the peer")?;
-    if let Some(mut stdin) = process.stdin.take() {
-        stdin.write_all(&serde_json::to_vec(&programs)?)?;
-    }
-    let output = process.wait_with_output()?;
-    if !output.status.success() {
-        bail!("the peer ended with {}", output.status);
-    }
-    Ok(serde_json::from_slice(&output.stdout)?)
+fn check_peers(python: &Path) -> anyhow::Result<()> {
+    let mut command = Command::new(python);
+    command.args(["-c", "import great_expectations, pandera.pandas"]).stdin(Stdio::null());
+    let output = command.output().with_context(|| format!("cannot start {}", python.display()))?;
+    ensure!(
+        output.status.success(),
+        "{} lacks Great Expectations or pandera: {} -m pip install great_expectations pandera pandas pyarrow",
+        python.display(),
+        python.display()
+    );
+    Ok(())
 }
 
-impl Measured {
-    /// What the peer took from its start to its end.
-    fn peer_ms(&self) -> f64 {
-        (self.peer.import + self.peer.load + self.peer.run) * 1e3
-    }
-
-    /// What a cell adds to a check, in the middle: milliseconds more than the same code took in the peer.
-    fn added_ms(&self) -> f64 {
-        let pairs = self.each_ms.iter().zip(&self.peer.each);
-        let mut added: Vec<f64> = pairs.map(|(cell, plain)| cell - plain * 1e3).collect();
-        added.sort_by(f64::total_cmp);
-        added.get(added.len() / 2).copied().unwrap_or_default()
-    }
-
-    /// How much longer all checks took in their cells than in the peer, in percent.
-    fn overhead_pct(&self) -> f64 {
-        let (cells, plain) = (self.each_ms.iter().sum::<f64>(), self.peer.each.iter().sum::<f64>() * 1e3);
-        (cells / plain - 1.0) * 100.0
+fn remove(folder: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
-fn print_json(measured: &[Measured]) -> io::Result<()> {
+fn print_json(measured: &[(String, Vec<Side>)]) -> io::Result<()> {
+    let took = |took: Took| json!({"wall_ms": rounded(took.wall_ms), "cpu_ms": rounded(took.cpu_ms)});
+    let side =
+        |side: &Side| (side.name.to_owned(), json!({"first": took(side.first), "kept": side.kept.map(took)}));
     let cases: Vec<Value> = measured
         .iter()
-        .map(|it| {
-            json!({
-                "case": it.name,
-                "checks": it.checks,
-                "first_ms": rounded(it.first_ms),
-                "kept_ms": rounded(it.kept_ms),
-                "peer_ms": rounded(it.peer_ms()),
-                "peer_import_ms": rounded(it.peer.import * 1e3),
-                "peer_load_ms": rounded(it.peer.load * 1e3),
-                "peer_run_ms": rounded(it.peer.run * 1e3),
-                "ratio": rounded(it.kept_ms / it.peer_ms()),
-                "cells_ms": rounded(it.each_ms.iter().sum()),
-                "added_ms": rounded(it.added_ms()),
-                "overhead_pct": rounded(it.overhead_pct()),
-            })
-        })
+        .map(|(name, sides)| json!({"case": name, "sides": sides.iter().map(side).collect::<Map<_, _>>()}))
         .collect();
     writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&cases).map_err(io::Error::from)?)
 }
 
-fn print_table(measured: &[Measured]) -> io::Result<()> {
+fn print_table(measured: &[(String, Vec<Side>)]) -> io::Result<()> {
     let mut text = String::new();
-    for it in measured {
-        let _ = writeln!(
-            text,
-            "{}: first run {:.0} ms, with kept code {:.0} ms\n  plain Python: {:.0} ms (import {:.0}, load {:.0}, run {:.0})\n  \
-             kept run against plain Python: {:.2}×; {:.2} ms a check\n  \
-             checks alone: {:.0} ms in cells, {:+.1} % against plain Python; a cell adds {:.2} ms to a check",
-            it.name,
-            it.first_ms,
-            it.kept_ms,
-            it.peer_ms(),
-            it.peer.import * 1e3,
-            it.peer.load * 1e3,
-            it.peer.run * 1e3,
-            it.kept_ms / it.peer_ms(),
-            it.kept_ms / f64::from(u32::try_from(it.checks).unwrap_or(u32::MAX)),
-            it.each_ms.iter().sum::<f64>(),
-            it.overhead_pct(),
-            it.added_ms(),
-        );
+    for (name, sides) in measured {
+        let _ = writeln!(text, "{name}");
+        for side in sides {
+            let _ = writeln!(text, "  {:<20}{}", side.name, seconds(side));
+        }
+        let Some((ours, peers)) = sides.split_first() else { continue };
+        for peer in peers {
+            let _ = writeln!(text, "  Ordain takes {} of {}", ratios(ours, peer), peer.name);
+        }
     }
     io::stdout().lock().write_all(text.as_bytes())
 }
 
+fn seconds(side: &Side) -> String {
+    let said = |took: Took| format!("{:>7.2} s, CPU {:>6.2} s", took.wall_ms / 1e3, took.cpu_ms / 1e3);
+    let kept = side.kept.map(|kept| format!("; with the table kept {}", said(kept)));
+    said(side.first) + &kept.unwrap_or_default()
+}
+
+/// What we take of what another side takes. One that keeps nothing is compared with both of our runs.
+fn ratios(ours: &Side, peer: &Side) -> String {
+    let said = |ours: Took, theirs: Took| {
+        format!("{:.2}× (CPU {:.2}×)", ours.wall_ms / theirs.wall_ms, ours.cpu_ms / theirs.cpu_ms)
+    };
+    let kept = ours.kept.map(|kept| said(kept, peer.kept.unwrap_or(peer.first)));
+    format!("{}, with the table kept {}", said(ours.first, peer.first), kept.unwrap_or_default())
+}
+
 fn progress(what: &str) {
-    let _ = writeln!(io::stderr(), "{what} …");
+    let _ = writeln!(io::stderr(), "{what}");
 }

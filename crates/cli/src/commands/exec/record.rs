@@ -103,6 +103,7 @@ fn hint(cause: Cause) -> Option<&'static str> {
         | Cause::Crash
         | Cause::ProtocolError
         | Cause::Rejected
+        | Cause::DiskLimit
         | Cause::LockLimit
         | Cause::StoreFailed => return None,
     })

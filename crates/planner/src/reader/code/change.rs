@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Writer, braces, first, indent, quote};
 use crate::reader::amounts;
-use crate::reader::form::{Argument, Call, Cond, Lit, Path, Select, Set, To};
+use crate::reader::form::{Argument, Call, Cond, Path, Select, Set, To};
 use crate::reader::order;
 use crate::reader::parse::Parser;
 use crate::reader::words;
@@ -13,15 +13,21 @@ use crate::reader::words;
 const WHICH: &str = "Which one do you mean? ";
 
 impl Writer<'_> {
-    pub(super) fn add(&mut self, table: usize, values: &[(usize, Lit)]) -> String {
+    pub(super) fn add(&mut self, table: usize, values: &[(usize, Argument)]) -> String {
         let shape = &self.index.tables[table];
-        let row: Vec<String> = values
-            .iter()
-            .map(|(at, lit)| {
-                let name = &shape.columns[*at].name;
-                format!("{}: params[\"{}\"]", quote(name), self.params.bind(name, lit))
-            })
-            .collect();
+        let mut queries = Vec::new();
+        let mut row = Vec::new();
+        for (at, argument) in values {
+            let name = &shape.columns[*at].name;
+            let value = match argument {
+                Argument::Value(lit) => format!("params[\"{}\"]", self.params.bind(name, lit)),
+                Argument::Row(select) => {
+                    queries.push(self.lookup(select, &[]));
+                    self.referred(table, *at, queries.len() - 1)
+                }
+            };
+            row.push(format!("{}: {value}", quote(name)));
+        }
         let named: Vec<String> = values
             .iter()
             .map(|(at, _)| {
@@ -32,13 +38,21 @@ impl Writer<'_> {
                 )
             })
             .collect();
-        format!(
+        let run = format!(
             "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added {} with {}.\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
             braces(&words::a(&shape.noun)),
             named.join(", "),
-        )
+        );
+        guarded(&queries, &run)
+    }
+
+    /// What a column holds that refers to the row which a query found.
+    fn referred(&self, table: usize, column: usize, query: usize) -> String {
+        let to = self.index.tables[table].columns[column].refers;
+        let is_key = to.is_none_or(|(other, to)| self.index.tables[other].key == Some(to));
+        format!("found[{query}][0][\"{}\"]", if is_key { "key" } else { "label" })
     }
 
     pub(super) fn remove(&mut self, rows: &Select) -> String {
@@ -183,6 +197,10 @@ impl Writer<'_> {
             queries.push((query, count));
             let value = match &set.to {
                 To::Value(lit) => format!("params[\"{}\"]", self.params.bind(&column.name, lit)),
+                To::Row(select) => {
+                    queries.push((self.lookup(select, &[]), 1));
+                    self.referred(set.rows.table, set.column, place + 1)
+                }
                 To::Moved(lit, up) => {
                     let value = format!("params[\"{}\"]", self.params.bind(&column.name, lit));
                     let sign = if *up { "<" } else { ">" };
@@ -220,8 +238,8 @@ impl Writer<'_> {
             )
         };
         format!(
-            "found = [{}]\nchanged, same = [], []\n{turned}if [len(rows) for rows in found] == [{}]:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
-             else:\n    names = \"; \".join(str(row[\"label\"]) for rows in found for row in rows[:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
+            "found = [{}]\nchanged, same = [], []\nunclear = [rows for rows, count in zip(found, [{}]) if len(rows) != count]\n{turned}if not unclear:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+             else:\n    names = \"; \".join(str(row[\"label\"]) for row in unclear[0][:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),

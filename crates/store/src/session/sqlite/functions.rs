@@ -5,8 +5,8 @@
 //! themselves, and mean the same. What else makes long values (`hex`, `printf`, `zeroblob`, `group_concat`) is linear
 //! and is held by the limit on the length of a value.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use memchr::memmem;
 use rusqlite::functions::{Context, FunctionFlags};
@@ -172,7 +172,7 @@ fn replace(context: &Context<'_>) -> Result<Value> {
     }
     let [text, from, to] = [0, 1, 2].map(|at| bytes_of(context.get_raw(at)));
     if from.is_empty() {
-        return Ok(Value::Text(text_from(text)));
+        return Ok(Value::Text(text_from(text.into_owned())));
     }
     if context.get_raw(2) == ValueRef::Null {
         return Ok(Value::Null);
@@ -198,9 +198,9 @@ fn trim(context: &Context<'_>, start: bool, end: bool) -> Value {
     if text == ValueRef::Null || characters == ValueRef::Null {
         return Value::Null;
     }
-    let (text, characters) = (text_from(bytes_of(text)), text_from(bytes_of(characters)));
+    let (text, characters) = (text_of(text), text_of(characters));
     let characters: HashSet<char> = characters.chars().collect();
-    let mut left = text.as_str();
+    let mut left = &*text;
     if start {
         left = left.trim_start_matches(|character| characters.contains(&character));
     }
@@ -226,33 +226,44 @@ impl Wildcards {
 }
 
 /// One part of a pattern.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part<'a> {
     Any,
     One,
     Char(char),
     Set {
-        ranges: Vec<(char, char)>,
+        /// What stands between its brackets.
+        inside: &'a str,
         negated: bool,
     },
     /// A set that does not end, or an escape at the end: nothing matches.
     Never,
 }
 
+/// A pattern, and how it is read. It is read while it is matched: in a join each row has another one.
+#[derive(Debug, Clone, Copy)]
+struct Pattern<'a> {
+    rest: &'a str,
+    wildcards: Wildcards,
+    escape: Option<char>,
+}
+
 /// `X LIKE Y` is `like(Y, X)`.
 fn matches(context: &Context<'_>, wildcards: Wildcards) -> Result<Option<bool>> {
+    const PATTERN_BYTES_MAX: usize = 50_000;
     if (0..context.len()).any(|at| context.get_raw(at) == ValueRef::Null) {
         return Ok(None);
     }
     let escape = if context.len() == 3 { Some(escape(context)?) } else { None };
-    let parts: Arc<Vec<Part>> =
-        context.get_or_create_aux(0, |pattern| compile(&text_from(bytes_of(pattern)), wildcards, escape))?;
-    let text = text_from(bytes_of(context.get_raw(1)));
-    match_parts(&parts, &text, wildcards.folds_case).map(Some).map_err(failed)
+    let (pattern, text) = (text_of(context.get_raw(0)), text_of(context.get_raw(1)));
+    if pattern.len() > PATTERN_BYTES_MAX {
+        return Err(failed("LIKE or GLOB pattern too complex"));
+    }
+    Pattern { rest: &pattern, wildcards, escape }.matches(&text).map(Some).map_err(failed)
 }
 
 fn escape(context: &Context<'_>) -> Result<char> {
-    let text = text_from(bytes_of(context.get_raw(2)));
+    let text = text_of(context.get_raw(2));
     let mut characters = text.chars();
     match (characters.next(), characters.next()) {
         (Some(escape), None) => Ok(escape),
@@ -260,99 +271,110 @@ fn escape(context: &Context<'_>) -> Result<char> {
     }
 }
 
-fn compile(pattern: &str, wildcards: Wildcards, escape: Option<char>) -> Result<Vec<Part>, &'static str> {
-    const PATTERN_BYTES_MAX: usize = 50_000;
-    if pattern.len() > PATTERN_BYTES_MAX {
-        return Err("LIKE or GLOB pattern too complex");
-    }
-    let (mut parts, mut rest) = (Vec::new(), pattern.chars());
-    while let Some(character) = rest.next() {
+impl<'a> Pattern<'a> {
+    /// Its first part, and the pattern behind that.
+    fn next(self) -> Option<(Part<'a>, Self)> {
+        let mut rest = self.rest.chars();
+        let character = rest.next()?;
         let part = match character {
-            _ if Some(character) == escape => rest.next().map_or(Part::Never, Part::Char),
-            _ if character == wildcards.any => Part::Any,
-            _ if character == wildcards.one => Part::One,
-            '[' if wildcards.sets => set(&mut rest),
+            _ if Some(character) == self.escape => rest.next().map_or(Part::Never, Part::Char),
+            _ if character == self.wildcards.any => Part::Any,
+            _ if character == self.wildcards.one => Part::One,
+            '[' if self.wildcards.sets => set(&mut rest),
             other => Part::Char(other),
         };
-        // Several in a row mean no more than one.
-        if part != Part::Any || parts.last() != Some(&Part::Any) {
-            parts.push(part);
+        Some((part, Self { rest: rest.as_str(), ..self }))
+    }
+
+    /// Whether a text is what the pattern says. After the last `Any` that was met, only its extent is tried again.
+    fn matches(self, text: &str) -> Result<bool, &'static str> {
+        const STEPS_BETWEEN_CHECKS: u32 = 65_536;
+        let (mut pattern, mut rest, mut steps) = (self, text, 0_u32);
+        let mut last_any: Option<(Self, &str)> = None;
+        loop {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
+                watch::check()?;
+            }
+            let next = pattern.next();
+            if let Some((Part::Any, behind)) = next {
+                pattern = behind;
+                last_any = Some((behind, rest));
+                continue;
+            }
+            let mut following = rest.chars();
+            match (next, following.next()) {
+                (None, None) => return Ok(true),
+                (Some((part, behind)), Some(character))
+                    if part.takes(character, self.wildcards.folds_case) =>
+                {
+                    pattern = behind;
+                    rest = following.as_str();
+                    continue;
+                }
+                (_, None) => return Ok(false),
+                _ => {}
+            }
+            let Some((after, from)) = last_any else { return Ok(false) };
+            let mut from = from.chars();
+            from.next();
+            rest = from.as_str();
+            last_any = Some((after, rest));
+            pattern = after;
         }
     }
-    Ok(parts)
 }
 
 /// A set of characters, up to its closing bracket. A bracket that comes first is one of the set.
-fn set(rest: &mut std::str::Chars<'_>) -> Part {
-    let mut next = rest.next();
-    let negated = next == Some('^');
+fn set<'a>(rest: &mut std::str::Chars<'a>) -> Part<'a> {
+    let negated = rest.as_str().starts_with('^');
     if negated {
-        next = rest.next();
+        rest.next();
     }
-    let mut ranges = Vec::new();
-    let mut is_first = true;
-    while let Some(character) = next {
-        if character == ']' && !is_first {
-            return Part::Set { ranges, negated };
-        }
-        is_first = false;
-        let mut ahead = rest.clone();
+    let text = rest.as_str();
+    let mut ranges = Ranges { rest: rest.clone(), is_first: true };
+    while ranges.next().is_some() {}
+    let length = text.len() - ranges.rest.as_str().len();
+    *rest = ranges.rest;
+    match rest.next() {
+        Some(']') => Part::Set { inside: &text[..length], negated },
+        _ => Part::Never,
+    }
+}
+
+/// The ranges of a set, up to its closing bracket or the end of the text.
+struct Ranges<'a> {
+    rest: std::str::Chars<'a>,
+    is_first: bool,
+}
+
+impl Iterator for Ranges<'_> {
+    type Item = (char, char);
+
+    fn next(&mut self) -> Option<(char, char)> {
+        let mut ahead = self.rest.clone();
+        let from = ahead.next().filter(|character| *character != ']' || self.is_first)?;
+        self.is_first = false;
+        self.rest = ahead.clone();
         match (ahead.next(), ahead.next()) {
-            (Some('-'), Some(end)) if end != ']' => {
-                ranges.push((character, end));
-                *rest = ahead;
+            (Some('-'), Some(to)) if to != ']' => {
+                self.rest = ahead;
+                Some((from, to))
             }
-            _ => ranges.push((character, character)),
+            _ => Some((from, from)),
         }
-        next = rest.next();
-    }
-    Part::Never
-}
-
-/// Whether a text is what the parts say. After the last `Any` that was met, only its extent is tried again.
-fn match_parts(parts: &[Part], text: &str, folds_case: bool) -> Result<bool, &'static str> {
-    const STEPS_BETWEEN_CHECKS: u32 = 65_536;
-    let (mut at, mut rest, mut steps) = (0, text, 0_u32);
-    let mut last_any: Option<(usize, &str)> = None;
-    loop {
-        steps = steps.wrapping_add(1);
-        if steps.is_multiple_of(STEPS_BETWEEN_CHECKS) {
-            watch::check()?;
-        }
-        if parts.get(at) == Some(&Part::Any) {
-            at += 1;
-            last_any = Some((at, rest));
-            continue;
-        }
-        let mut following = rest.chars();
-        let character = following.next();
-        match (parts.get(at), character) {
-            (None, None) => return Ok(true),
-            (Some(part), Some(character)) if part.takes(character, folds_case) => {
-                at += 1;
-                rest = following.as_str();
-                continue;
-            }
-            (_, None) => return Ok(false),
-            _ => {}
-        }
-        let Some((after, from)) = last_any else { return Ok(false) };
-        let mut from = from.chars();
-        from.next();
-        rest = from.as_str();
-        last_any = Some((after, rest));
-        at = after;
     }
 }
 
-impl Part {
-    fn takes(&self, character: char, folds_case: bool) -> bool {
+impl Part<'_> {
+    fn takes(self, character: char, folds_case: bool) -> bool {
         match self {
             Self::One => true,
             Self::Char(own) if folds_case => own.eq_ignore_ascii_case(&character),
-            Self::Char(own) => *own == character,
-            Self::Set { ranges, negated } => {
-                ranges.iter().any(|(from, to)| (*from..=*to).contains(&character)) != *negated
+            Self::Char(own) => own == character,
+            Self::Set { inside, negated } => {
+                let mut ranges = Ranges { rest: inside.chars(), is_first: true };
+                ranges.any(|(from, to)| (from..=to).contains(&character)) != negated
             }
             Self::Any | Self::Never => false,
         }
@@ -364,12 +386,19 @@ fn failed(message: &'static str) -> Error {
 }
 
 /// A value as text, as SQLite itself converts it.
-fn bytes_of(value: ValueRef<'_>) -> Vec<u8> {
+fn bytes_of(value: ValueRef<'_>) -> Cow<'_, [u8]> {
     match value {
-        ValueRef::Null => Vec::new(),
-        ValueRef::Integer(number) => number.to_string().into_bytes(),
-        ValueRef::Real(number) => real_text(number).into_bytes(),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.to_vec(),
+        ValueRef::Null => Cow::Borrowed(&[]),
+        ValueRef::Integer(number) => Cow::Owned(number.to_string().into_bytes()),
+        ValueRef::Real(number) => Cow::Owned(real_text(number).into_bytes()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Cow::Borrowed(bytes),
+    }
+}
+
+fn text_of(value: ValueRef<'_>) -> Cow<'_, str> {
+    match bytes_of(value) {
+        Cow::Borrowed(bytes) => String::from_utf8_lossy(bytes),
+        Cow::Owned(bytes) => Cow::Owned(text_from(bytes)),
     }
 }
 

@@ -4,6 +4,7 @@
 //! while the statement is compiled, and what is not on its lists is denied. Limits of the connection hold the size of
 //! values and of the statement, and a [`Watch`] its time, its memory and its temporary files.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,55 @@ const PLAN_LIMITS: [(Limit, i32); 6] = [
     (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
 ];
 
+thread_local! {
+    /// Judges what is compiled on this thread, while that is foreign SQL.
+    static JUDGE: RefCell<Option<Judge>> = const { RefCell::new(None) };
+}
+
+/// What foreign SQL may read, and why it was refused.
+struct Judge {
+    access: Access,
+    known: Names,
+    denied: Option<String>,
+}
+
+impl Judge {
+    /// Judges for as long as the outcome lives.
+    fn begin(connection: &Connection, access: &Access) -> Result<Judging, StoreError> {
+        let known = match access {
+            Access::Plan(_) => Names::of(connection)?,
+            // An owner's statement may read whatever has a name.
+            Access::Owner => Names(HashSet::new()),
+        };
+        JUDGE.set(Some(Self { access: access.clone(), known, denied: None }));
+        Ok(Judging)
+    }
+}
+
+/// Ends the judging when it goes.
+struct Judging;
+
+impl Drop for Judging {
+    fn drop(&mut self) {
+        JUDGE.set(None);
+    }
+}
+
+/// Asked by SQLite about everything that a statement does, while it is compiled. A connection has it from its beginning:
+/// to set another one makes SQLite compile every kept statement anew.
+pub(super) fn judge(context: AuthContext<'_>) -> Authorization {
+    JUDGE.with_borrow_mut(|judge| {
+        let Some(judge) = judge else { return Authorization::Allow };
+        match authorize(&judge.access, &judge.known, &context) {
+            Ok(()) => Authorization::Allow,
+            Err(reason) => {
+                judge.denied.get_or_insert(reason);
+                Authorization::Deny
+            }
+        }
+    })
+}
+
 /// Runs foreign SQL on a connection, which is afterwards as it was.
 pub(super) fn run(
     connection: &mut Connection,
@@ -41,31 +91,18 @@ pub(super) fn run(
     abandoned: Arc<AtomicBool>,
 ) -> Result<Vec<Row>, StoreError> {
     let failed = |error: rusqlite::Error| store_error(&error);
-    let known = Names::of(connection)?;
+    let judging = Judge::begin(connection, &guarded.access)?;
     let limits = Limits::set(connection, guarded)?;
-    let denied: Arc<Mutex<Option<String>>> = Arc::default();
-    let (access, told) = (guarded.access.clone(), Arc::clone(&denied));
-    let authorizer = move |context: AuthContext<'_>| match authorize(&access, &known, &context) {
-        Ok(()) => Authorization::Allow,
-        Err(reason) => {
-            told.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
-            Authorization::Deny
-        }
-    };
     let value_bytes_max = usize::try_from(guarded.bounds.value_bytes_max).unwrap_or(usize::MAX);
     let mut watch = Watch::new(guarded.bounds.wall, abandoned, value_bytes_max);
     let (running, stopped) = watch.begin();
     let rows = connection
-        .authorizer(Some(authorizer))
-        .and_then(|()| {
-            connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(move || watch.must_stop()))
-        })
+        .progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(move || watch.must_stop()))
         .map_err(failed)
         .and_then(|()| {
-            rows(connection, guarded, &StatementWatch { denied, stopped, bounds_wall: guarded.bounds.wall })
+            rows(connection, guarded, &StatementWatch { stopped, bounds_wall: guarded.bounds.wall })
         });
-    drop(running);
-    connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>).map_err(failed)?;
+    drop((running, judging));
     connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
     limits.restore(connection)?;
     rows
@@ -97,9 +134,8 @@ impl Limits {
     }
 }
 
-/// What the authorizer and the watch had to say.
+/// What the watch had to say.
 struct StatementWatch {
-    denied: Arc<Mutex<Option<String>>>,
     stopped: Arc<Mutex<Option<Stopped>>>,
     bounds_wall: Duration,
 }
@@ -114,7 +150,7 @@ impl StatementWatch {
         let code = error.sqlite_error().map(|error| error.code);
         match code {
             Some(ErrorCode::AuthorizationForStatementDenied) => {
-                let denied = self.denied.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let denied = JUDGE.with_borrow_mut(|judge| judge.as_mut()?.denied.take());
                 refused(
                     denied.unwrap_or_else(|| "it does what may not be done".to_owned()),
                     Some(
