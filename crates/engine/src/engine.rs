@@ -37,6 +37,8 @@ pub struct EngineSettings {
     pub catalog: Arc<Catalog>,
     /// Packages that the brief names.
     pub packages: Vec<String>,
+    /// Modules of packages that the workspace has besides those of the profiles.
+    pub own_packages: Vec<String>,
     /// How many repairs a plan gets.
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
@@ -69,6 +71,7 @@ impl Default for EngineSettings {
             roles: BTreeMap::new(),
             catalog: Arc::default(),
             packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
+            own_packages: Vec::new(),
             rounds: 3,
             artifacts: None,
             shares_files: false,
@@ -94,6 +97,7 @@ impl EngineSettings {
             policy: workspace.policy.clone() + &ordain_tools::told(&workspace.tools.known()),
             invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: workspace.packages(),
+            own_packages: workspace.own_packages.modules(),
             rounds: workspace.rounds,
             budgets: workspace.budgets.clone(),
             holds_outlines: workspace.holds_outlines,
@@ -122,7 +126,7 @@ impl EngineSettings {
     }
 
     fn policy_of_asks(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
+        let mut policy = self.with_packages(Policy::for_contract(Contract::Ask));
         let own: Vec<_> =
             self.statuses.keys().filter(|name| !policy.statuses.contains(name)).cloned().collect();
         policy.statuses.extend(own);
@@ -134,9 +138,15 @@ impl EngineSettings {
         policy
     }
 
+    /// A policy by which the packages of every profile and the workspace's own can be imported.
+    pub fn with_packages(&self, policy: Policy) -> Policy {
+        let own = self.own_packages.iter().map(String::as_str);
+        policy.with_packages(FULL_IMPORTS.iter().copied().chain(own))
+    }
+
     /// The rules by which the code of checks is judged.
     pub fn policy_of_checks(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
+        let mut policy = self.with_packages(Policy::for_contract(Contract::Check));
         policy.helpers = self.helpers.known().to_vec();
         policy
     }

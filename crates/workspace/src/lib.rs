@@ -13,6 +13,7 @@ mod example;
 mod failures;
 mod file;
 pub mod inside;
+mod packages;
 mod roles;
 mod schedules;
 mod settings;
@@ -35,6 +36,7 @@ pub use backup::{BackupPlace, BackupSettings};
 pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
 pub use example::{EXAMPLES, Example, InitError, init, init_around};
+pub use packages::OwnPackages;
 pub use roles::DeclaredRole;
 pub use schedules::{Scheduled, ScheduledTask};
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
@@ -106,6 +108,8 @@ pub struct Workspace {
     pub holds_outlines: bool,
     /// The Python packages that plans find: `core`, `data` or `full`.
     pub profile: String,
+    /// Further packages that plans find.
+    pub own_packages: OwnPackages,
     /// The isolation below which nothing runs.
     pub minimum_isolation: Level,
     /// What plans may call outside of the tables.
@@ -245,14 +249,14 @@ impl Workspace {
         named.map_or_else(|| self.state().join("artifacts"), PathBuf::from)
     }
 
-    /// The packages of the workspace's profile.
+    /// The packages of the workspace's profile, and its own.
     pub fn packages(&self) -> Vec<String> {
         let packages = match self.profile.as_str() {
             "core" => ordain_verify::CORE_IMPORTS,
             "data" => ordain_verify::DATA_IMPORTS,
             _ => ordain_verify::FULL_IMPORTS,
         };
-        packages.iter().map(|&name| name.to_owned()).collect()
+        packages.iter().map(|&name| name.to_owned()).chain(self.own_packages.modules()).collect()
     }
 
     /// Opens the workspace's store to look at its ledger, also where the database is not the one that it should be.
@@ -315,6 +319,7 @@ impl Workspace {
                 .python
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
+            own_packages: OwnPackages::read(root, file.python.packages)?,
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
             tools: tools(root, file.tools, &environment)?.with_notify(notify(file.notify, &environment)?),
             schedules: schedules::read(root, file.schedules)?,

@@ -38,7 +38,7 @@ async fn who_writes_more_to_disk_than_allowed_is_ended_with_a_named_cause() {
     let code = "n = 0\nwhile True:\n    n += 1\n    open(f'/scratch/{n}', 'wb').write(bytes(1 << 16))\n";
     let execution = world.run(code).await;
     assert_eq!(execution.cause, Cause::DiskLimit, "{execution:?}");
-    assert_eq!(execution.detail.as_deref(), Some("it wrote more than 4 MiB to disk"));
+    assert_eq!(execution.detail.as_deref(), Some("it wrote more than 4MiB to disk"));
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ pub(crate) fn run(args: Args) -> Outcome {
 /// Serves, and calls `found` once there is something to open.
 pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
     let workspace = args.workspace.load()?;
-    args.executor.ensure_python(Profile::Core)?;
+    args.executor.ensure_python(Profile::Core, &workspace)?;
     http::raise_descriptor_limit();
     runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
 }

@@ -24,6 +24,7 @@ mod nodes;
 mod nodes_faults;
 mod nodes_traces;
 mod nodes_work;
+mod packages;
 mod readme;
 mod resident;
 mod schedule;

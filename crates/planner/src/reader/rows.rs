@@ -103,6 +103,7 @@ impl Parser<'_> {
                         }
                         _ => None,
                     });
+                    let own = own.or_else(|| self.small_value(&path, start));
                     // An id is written in one piece with a digit in it.
                     let is_id = self.index.is_id(path.table, path.column)
                         && token.text.bytes().any(|byte| byte.is_ascii_digit());

@@ -287,7 +287,7 @@ async fn rows_that_do_not_fit_into_a_cell_are_compared_on_disk_within_a_quota() 
     let settings = "[workspace]\nname = \"w\"\n[limits]\nmemory = \"100MiB\"\n[checks]\nlarge_rows = 1\n";
     world.write("ordain.toml", &format!("{settings}scratch = \"1MiB\"\n"));
     let refused = &world.run().await["unique"];
-    let reason = "disk_limit: it wrote more than 1 MiB to disk; raise `scratch` under `[checks]`";
+    let reason = "disk_limit: it wrote more than 1MiB to disk; raise `scratch` under `[checks]`";
     assert_eq!(refused.reason.as_deref(), Some(reason), "{refused:?}");
     world.write("ordain.toml", settings);
     let found = &world.run().await["unique"];
