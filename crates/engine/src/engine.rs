@@ -14,6 +14,7 @@ use ordain_workspace::Workspace;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::look::Looked;
+use crate::nodes::OtherNodes;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -43,8 +44,8 @@ pub struct EngineSettings {
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
     pub artifacts: Option<PathBuf>,
-    /// Whether files that runs leave, and what is kept of checks, are in the store too, so that other nodes have them.
-    pub shares_files: bool,
+    /// The nodes that share the store. With them, files that runs leave and what is kept of checks are in the store too.
+    pub others: Option<Arc<dyn OtherNodes>>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
     /// Whether a model is asked for a second opinion of an outline before it is carried out.
@@ -74,7 +75,7 @@ impl Default for EngineSettings {
             own_packages: Vec::new(),
             rounds: 3,
             artifacts: None,
-            shares_files: false,
+            others: None,
             review: true,
             review_outline: false,
             budgets: Budgets::default(),
@@ -106,7 +107,7 @@ impl EngineSettings {
             roles: workspace.roles_by_table(),
             catalog: workspace.catalog.clone(),
             artifacts: Some(workspace.artifacts()),
-            shares_files: false,
+            others: None,
             tools: workspace.tools.clone(),
             keeps_partial: workspace.keeps_partial(),
         }

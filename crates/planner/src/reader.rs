@@ -19,6 +19,7 @@ pub mod files;
 mod follow;
 mod form;
 mod formula;
+mod free_name;
 mod guard;
 mod index;
 mod joined;

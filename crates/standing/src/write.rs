@@ -163,7 +163,7 @@ impl Checks {
             response: if is_spoken { said(true) } else { reply },
             inputs: json!({"schema_cols": columns.collect::<Value>(), "usage": exchange.usage}),
         });
-        let folder = self.workspace.state().join("contracts");
+        let folder = self.contracts_folder();
         let appended = fs_err::create_dir_all(&folder).and_then(|()| {
             let path = folder.join("plan_prompt_log.jsonl");
             let is_full = fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > LOG_BYTES_MAX);

@@ -76,6 +76,8 @@ pub struct Workspace {
     pub database: Database,
     /// The file with the ledger's checkpoint, where it is not kept beside the database.
     pub checkpoint: Option<PathBuf>,
+    /// The folder that all nodes of a cluster have in common, for files; they are in the database without one.
+    pub shared_files: Option<PathBuf>,
     /// The role under which plan SQL runs on PostgreSQL.
     pub plan_role: Option<String>,
     /// Where copies of the store go, and how often they are made.
@@ -223,6 +225,7 @@ impl Workspace {
         let mut options = StoreOptions::sqlite(self.state());
         options.database.clone_from(&self.database);
         options.checkpoint.clone_from(&self.checkpoint);
+        options.files.clone_from(&self.shared_files);
         options.plan_role.clone_from(&self.plan_role);
         options.tables.clone_from(&self.tables);
         options.invariants.clone_from(&self.invariants);
@@ -302,6 +305,7 @@ impl Workspace {
             helpers: String::new(),
             database,
             checkpoint,
+            shared_files: file.store.files.as_ref().map(|folder| root.join(folder)),
             plan_role: file.store.plan_role,
             backup: BackupSettings::of(root, &file.backup)?,
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,

@@ -21,6 +21,7 @@ mod mcp;
 mod models;
 mod newcomer;
 mod nodes;
+mod nodes_checks;
 mod nodes_faults;
 mod nodes_traces;
 mod nodes_work;

@@ -23,7 +23,8 @@ impl Parser<'_> {
             for place in self.lex("direct.remove", start).into_iter().filter(is_row) {
                 for (np, end, cost) in parser.np(place).iter() {
                     let is_one = np.names.len() == 1 && np.conds.len() == 1 && !self.is_plural(&np.conds[0]);
-                    if is_one && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
+                    let is_certain = is_one && !parser.is_loosely_named(np);
+                    if is_certain && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
                         found.push((Form::Remove(Box::new(np.select(table, Asked::Rows))), cost + 1));
                     }
                 }

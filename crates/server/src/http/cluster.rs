@@ -118,7 +118,7 @@ impl Service {
         if !has_left {
             store.dequeue(&about.run_id).await?;
         }
-        if matches!(about.kind, RunKind::Code | RunKind::Exec) {
+        if matches!(about.kind, RunKind::Code | RunKind::Exec | RunKind::Check) {
             store.remove_files(&QueuedRun::uploads(&about.run_id)).await?;
         }
         let Some(conversation) = &about.conversation else { return Ok(()) };

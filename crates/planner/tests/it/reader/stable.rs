@@ -252,7 +252,7 @@ fn who_did_it_and_when_is_never_said_of_the_owner_or_the_birth() {
     reads("horses not ridden by Mark Stone", &format!("there is no {lesson}rider's name is Mark Stone"));
     reads("horses ridden by beginners", &format!("there is a {lesson}rider's level is beginner"));
     reads("which riders have ridden Penny?", &format!("there is a {lesson}horse's name is Penny"));
-    reads("horses ridden on 2026-10-02", &format!("there is a {lesson}day is 2026-10-02"));
+    reads("horses ridden on 2026-10-02", &format!("there is a {lesson}day is on 2026-10-02"));
     reads("horses born after 2013", "born");
 }
 
