@@ -4,7 +4,6 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_cell::profile::DataDir;
 use ordain_cell::resident::Resident;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings};
@@ -23,7 +22,7 @@ pub(crate) fn executor(
     idle_cells: usize,
     resident: Option<Resident>,
 ) -> Result<Arc<LocalExecutor>, CellError> {
-    let mut options = LocalOptions::new(DataDir::from_env()?);
+    let mut options = LocalOptions::new(workspace.own_packages.data_dir()?);
     options.limits = workspace.limits.clone();
     options.idle_cells = idle_cells;
     options.minimum = workspace.minimum_isolation;

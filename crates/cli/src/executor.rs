@@ -83,9 +83,9 @@ impl ExecutorArgs {
     }
 
     /// Sees that Python is set up for a profile, unless plans run elsewhere.
-    pub(crate) fn ensure_python(&self, profile: Profile) -> Result<(), Failure> {
+    pub(crate) fn ensure_python(&self, profile: Profile, workspace: &Workspace) -> Result<(), Failure> {
         if !self.is_remote() {
-            python::ensure(profile)?;
+            python::ensure_for(workspace, profile)?;
         }
         Ok(())
     }

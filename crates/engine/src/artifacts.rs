@@ -61,7 +61,7 @@ impl Engine {
         fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
         for artifact in &execution.artifacts {
             artifact.save(&folder).map_err(EngineError::Artifacts)?;
-            if self.settings.shares_files {
+            if self.settings.others.is_some() {
                 let content = artifact.read().map_err(EngineError::Artifacts)?;
                 self.store.keep_file(run.as_str(), &artifact.name, &content).await?;
             }
@@ -83,7 +83,7 @@ impl Engine {
                 return Ok(Some(content));
             }
         }
-        if !self.settings.shares_files {
+        if self.settings.others.is_none() {
             return Ok(None);
         }
         let content = self.store.kept_file(run.as_str(), &artifact.name).await?;
@@ -96,7 +96,7 @@ impl Engine {
         run: &RunId,
         artifacts: &[Artifact],
     ) -> Result<(), EngineError> {
-        let Some(folder) = self.folder(run).filter(|_| self.settings.shares_files) else { return Ok(()) };
+        let Some(folder) = self.folder(run).filter(|_| self.settings.others.is_some()) else { return Ok(()) };
         for artifact in artifacts {
             let is_name = !artifact.name.contains(['/', '\\', '\0']) && !artifact.name.starts_with('.');
             if self.artifact(run, &artifact.name).is_none()

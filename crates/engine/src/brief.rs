@@ -50,7 +50,9 @@ impl Engine {
         match work {
             Work::Ask(_) => Ok(Policy::clone(&self.policy)),
             Work::Check(_) => Ok(self.settings.policy_of_checks()),
-            Work::Exec(exec) => Ok(exec.policy(&self.exec_sessions.of(exec.session.as_deref()))),
+            Work::Exec(exec) => {
+                Ok(exec.policy(&self.exec_sessions.of(exec.session.as_deref()), &self.settings.own_packages))
+            }
             Work::Code(task) => {
                 let mut policy = self.code_policy(task);
                 self.extend_by_session(&mut policy, task).await?;

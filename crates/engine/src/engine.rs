@@ -14,6 +14,7 @@ use ordain_workspace::Workspace;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
 use crate::look::Looked;
+use crate::nodes::OtherNodes;
 
 /// What a workspace says about its runs.
 #[derive(Debug, Clone)]
@@ -37,12 +38,14 @@ pub struct EngineSettings {
     pub catalog: Arc<Catalog>,
     /// Packages that the brief names.
     pub packages: Vec<String>,
+    /// Modules of packages that the workspace has besides those of the profiles.
+    pub own_packages: Vec<String>,
     /// How many repairs a plan gets.
     pub rounds: u32,
     /// Where the files that runs leave are kept; nowhere if it is not given.
     pub artifacts: Option<PathBuf>,
-    /// Whether files that runs leave, and what is kept of checks, are in the store too, so that other nodes have them.
-    pub shares_files: bool,
+    /// The nodes that share the store. With them, files that runs leave and what is kept of checks are in the store too.
+    pub others: Option<Arc<dyn OtherNodes>>,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
     /// Whether a model is asked for a second opinion of an outline before it is carried out.
@@ -69,9 +72,10 @@ impl Default for EngineSettings {
             roles: BTreeMap::new(),
             catalog: Arc::default(),
             packages: ordain_verify::FULL_IMPORTS.iter().map(|&name| name.to_owned()).collect(),
+            own_packages: Vec::new(),
             rounds: 3,
             artifacts: None,
-            shares_files: false,
+            others: None,
             review: true,
             review_outline: false,
             budgets: Budgets::default(),
@@ -94,6 +98,7 @@ impl EngineSettings {
             policy: workspace.policy.clone() + &ordain_tools::told(&workspace.tools.known()),
             invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: workspace.packages(),
+            own_packages: workspace.own_packages.modules(),
             rounds: workspace.rounds,
             budgets: workspace.budgets.clone(),
             holds_outlines: workspace.holds_outlines,
@@ -102,7 +107,7 @@ impl EngineSettings {
             roles: workspace.roles_by_table(),
             catalog: workspace.catalog.clone(),
             artifacts: Some(workspace.artifacts()),
-            shares_files: false,
+            others: None,
             tools: workspace.tools.clone(),
             keeps_partial: workspace.keeps_partial(),
         }
@@ -122,7 +127,7 @@ impl EngineSettings {
     }
 
     fn policy_of_asks(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Ask).with_packages(FULL_IMPORTS.iter().copied());
+        let mut policy = self.with_packages(Policy::for_contract(Contract::Ask));
         let own: Vec<_> =
             self.statuses.keys().filter(|name| !policy.statuses.contains(name)).cloned().collect();
         policy.statuses.extend(own);
@@ -134,9 +139,15 @@ impl EngineSettings {
         policy
     }
 
+    /// A policy by which the packages of every profile and the workspace's own can be imported.
+    pub fn with_packages(&self, policy: Policy) -> Policy {
+        let own = self.own_packages.iter().map(String::as_str);
+        policy.with_packages(FULL_IMPORTS.iter().copied().chain(own))
+    }
+
     /// The rules by which the code of checks is judged.
     pub fn policy_of_checks(&self) -> Policy {
-        let mut policy = Policy::for_contract(Contract::Check).with_packages(FULL_IMPORTS.iter().copied());
+        let mut policy = self.with_packages(Policy::for_contract(Contract::Check));
         policy.helpers = self.helpers.known().to_vec();
         policy
     }

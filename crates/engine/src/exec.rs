@@ -70,23 +70,24 @@ impl Engine {
 
 impl Exec {
     /// The verdict on the code, after what its session defined before.
-    pub(crate) fn judge(&self, code: &str, defined: &Defined) -> Verdict {
+    pub(crate) fn judge(&self, code: &str, defined: &Defined, own: &[String]) -> Verdict {
         match self.judgement {
-            Judgement::Open => verify(code, &self.rules(), &Schema::default()),
-            Judgement::Exec => defined.judge(code, self.rules()),
+            Judgement::Open => verify(code, &self.rules(own), &Schema::default()),
+            Judgement::Exec => defined.judge(code, self.rules(own)),
         }
     }
 
     /// The rules by which the code is judged on another machine, with the names that its session has.
-    pub(crate) fn policy(&self, defined: &Defined) -> Policy {
-        let mut policy = self.rules();
+    pub(crate) fn policy(&self, defined: &Defined, own: &[String]) -> Policy {
+        let mut policy = self.rules(own);
         if self.judgement == Judgement::Exec {
             policy.names.extend(defined.names());
         }
         policy
     }
 
-    fn rules(&self) -> Policy {
+    /// The rules, by which the workspace's own packages can be imported too.
+    fn rules(&self, own: &[String]) -> Policy {
         match self.judgement {
             Judgement::Open => Policy::for_contract(Contract::Open),
             Judgement::Exec => {
@@ -95,7 +96,8 @@ impl Exec {
                     Profile::Data => DATA_IMPORTS,
                     Profile::Full => FULL_IMPORTS,
                 };
-                Policy::for_contract(Contract::Exec).with_packages(packages.iter().copied())
+                let own = own.iter().map(String::as_str);
+                Policy::for_contract(Contract::Exec).with_packages(packages.iter().copied().chain(own))
             }
         }
     }

@@ -25,6 +25,7 @@ mod json_bytes;
 mod kept_back;
 mod look;
 mod lost;
+mod nodes;
 mod outcome;
 mod profile;
 mod rebase;
@@ -46,6 +47,7 @@ pub use fingerprint::{
     Components, FingerprintInputs, PLAN_API_VERSION, column_component, columns_with, hash,
 };
 pub use json_bytes::json_bytes;
+pub use nodes::OtherNodes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use profile::profile_for;
 pub use steps::Continued;

@@ -97,7 +97,10 @@ impl Trial for RunTrial<'_> {
 
     fn verdict(&self, code: &str) -> Verdict {
         match self.work {
-            Work::Exec(exec) => exec.judge(code, &self.engine.exec_sessions.of(exec.session.as_deref())),
+            Work::Exec(exec) => {
+                let defined = self.engine.exec_sessions.of(exec.session.as_deref());
+                exec.judge(code, &defined, &self.engine.settings.own_packages)
+            }
             _ => verify(code, &self.policy, &self.schema),
         }
     }

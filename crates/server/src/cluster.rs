@@ -89,11 +89,13 @@ pub enum Lane {
     Interactive,
     /// Checks, and what is due by the clock.
     Background,
+    /// Parts of runs of checks.
+    Parts,
 }
 
 impl Lane {
     /// Every lane.
-    pub const ALL: [Self; 2] = [Self::Interactive, Self::Background];
+    pub const ALL: [Self; 3] = [Self::Interactive, Self::Background, Self::Parts];
 
     /// The lane of a run: nobody waits for checks and for what is due by the clock.
     pub fn of(run: &QueuedRun) -> Self {
@@ -106,6 +108,7 @@ impl Lane {
         match self {
             Self::Interactive => "interactive",
             Self::Background => "background",
+            Self::Parts => "parts",
         }
     }
 }
@@ -140,6 +143,8 @@ pub enum OfferError {
 pub struct Taken {
     /// The run.
     pub run: RunId,
+    /// The part of it, in the lane of parts.
+    pub part: Option<u32>,
     /// The node that waits for its events.
     pub node: String,
     /// Counts how often the run was taken, from one.

@@ -43,7 +43,7 @@ pub struct CheckFindings {
     /// The figure that it saw.
     pub observed: Option<Value>,
     /// Whether it has not yet seen enough runs to judge.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_learning: bool,
     /// What its code printed.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -168,7 +168,7 @@ impl Checks {
     }
 
     /// Judges kept code again.
-    fn admit(
+    pub(crate) fn admit(
         check: &Check,
         plan: &CachedPlan,
         inputs: FingerprintInputs<'_>,

@@ -20,6 +20,7 @@ mod failures;
 mod history;
 mod no_values;
 mod notify;
+mod parts;
 mod read;
 mod readings;
 mod record;
@@ -105,6 +106,14 @@ impl Checks {
 
     fn state_folder(&self) -> PathBuf {
         self.workspace.state().join("checks")
+    }
+
+    fn artifacts_folder(&self) -> PathBuf {
+        self.state_folder().join(state::ARTIFACTS)
+    }
+
+    fn contracts_folder(&self) -> PathBuf {
+        self.workspace.state().join("contracts")
     }
 
     fn cache_folder(&self) -> PathBuf {

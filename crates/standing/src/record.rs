@@ -19,6 +19,10 @@ use crate::state::State;
 use crate::tables::Tables;
 use crate::task::CheckRun;
 
+/// The files that other tools read.
+pub(crate) const CONTRACT_FILES: [&str; 5] =
+    ["schema_cols.json", "workflows.json", "checks_last.csv", "checks_rollup.csv", "ai_table_summaries.json"];
+
 /// The tables that a run looked at.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
@@ -112,7 +116,7 @@ impl Checks {
         seen: &Seen,
         state: &State,
     ) -> Result<(), ChecksError> {
-        let folder = self.workspace.state().join("contracts");
+        let folder = self.contracts_folder();
         let failed = || ChecksError::state("write the contract files");
         let results: HashMap<&str, &CheckResult> =
             report.results.iter().map(|result| (result.check_id.as_str(), result)).collect();
@@ -152,13 +156,14 @@ impl Checks {
         let checks: Vec<Check> = files.entries.iter().map(|entry| entry.check.clone()).collect();
         let rollup = folder.join("checks_rollup.csv");
         let earlier = fs_err::read_to_string(&rollup).unwrap_or_default();
-        for (name, text) in [
-            ("schema_cols.json", contracts::schema_cols(&seen.schema)),
-            ("workflows.json", contracts::workflows(&workflows)),
-            ("checks_last.csv", contracts::checks_last(&checks)),
-            ("checks_rollup.csv", contracts::checks_rollup(&earlier, report)),
-            ("ai_table_summaries.json", contracts::ai_table_summaries(&seen.summaries)),
-        ] {
+        let texts = [
+            contracts::schema_cols(&seen.schema),
+            contracts::workflows(&workflows),
+            contracts::checks_last(&checks),
+            contracts::checks_rollup(&earlier, report),
+            contracts::ai_table_summaries(&seen.summaries),
+        ];
+        for (name, text) in CONTRACT_FILES.into_iter().zip(texts) {
             write_file(&folder.join(name), text.as_bytes()).map_err(failed())?;
         }
         let log = folder.join("plan_prompt_log.jsonl");

@@ -24,8 +24,6 @@ pub(crate) struct Ran<'a> {
     pub(crate) check: &'a Check,
     pub(crate) ready: &'a Ready,
     pub(crate) outcome: Result<CheckFindings, String>,
-    /// The worker that is free again.
-    pub(crate) worker: usize,
     pub(crate) duration_ms: f64,
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
+use ordain_checks::kinds::TRANSFORM;
 use ordain_checks::{Check, CheckStatus, ChecksError, CodeFrom, Location, RunReport, SkipReason};
 use ordain_engine::{EngineError, Head, ProgramsRan, millis};
 use ordain_planner::{Progress, Quiet};
@@ -19,6 +20,7 @@ use crate::compile::{Ready, wanted_tables};
 use crate::disk::Disk;
 use crate::failures;
 use crate::notify::{self, Before};
+use crate::parts::{Gathered, Judged};
 use crate::record::{self, Seen};
 use crate::results::{Ran, Results, skipped};
 use crate::sources::hash_text;
@@ -93,8 +95,8 @@ impl Checks {
             report.results.iter_mut().for_each(|result| result.artifacts.clear());
         } else {
             let lines = state.remember(&report)?;
-            self.share(&report, lines.as_bytes()).await?;
             self.write_contracts(&task.files, &report, &kept, &seen, &state)?;
+            self.share(&report, lines.as_bytes(), &state).await?;
         }
         let messages = notify::messages(&self.engine.settings().tools, &report, &before);
         let table = self.workspace.failures_table.as_deref().filter(|_| !is_interrupted);
@@ -180,9 +182,12 @@ impl Checks {
     ) -> Result<bool, EngineError> {
         let cells = self.checking_cells(ready, tables, results.options.jobs)?;
         let history = figures(results, ready)?;
-        let artifacts = results.state.artifacts(&results.report.run_id);
-        let now = results.report.started_at.clone();
-        let mut waiting: Vec<&(&Check, Box<Ready>)> = ready.iter().collect();
+        let (run, now) = (results.report.run_id.clone(), results.report.started_at.clone());
+        let dealt = self.deal(results, ready, tables, &history).await?;
+        let mut away = dealt.check_ids();
+        let mut gathered = dealt.gathered();
+        let mut waiting: Vec<&(&Check, Box<Ready>)> =
+            ready.iter().filter(|(check, _)| !away.contains(&check.check_id)).collect();
         let mut unfinished: BTreeSet<&str> = ready.iter().map(|(check, _)| check.check_id.as_str()).collect();
         let mut running = FuturesUnordered::new();
         let mut workers: Vec<usize> = (0..results.options.jobs.max(1)).collect();
@@ -207,28 +212,41 @@ impl Checks {
                     continue;
                 }
                 let Some(worker) = workers.pop() else { break };
-                let inputs = json!({"now": now, "history": history.get(check.check_id.as_str()).cloned().unwrap_or_default()});
-                let artifacts = artifacts.join(file_name(&check.check_id));
+                let inputs = inputs(&now, history.get(&check.check_id).map_or(&[], Vec::as_slice));
                 let place = WorkerCells { cells: &cells, worker };
-                running.push(self.run_one(check, code, tables, place, inputs, artifacts));
+                running.push(self.run_one(check, code, tables, place, inputs, &run));
             }
-            if running.is_empty() {
+            if running.is_empty() && away.is_empty() {
                 break;
             }
-            match select(&mut stop, running.next()).await {
-                Either::Left(_) => {
+            let ran = tokio::select! {
+                () = &mut stop => {
                     is_interrupted = true;
                     break;
                 }
-                Either::Right((None, _)) => break,
-                Either::Right((Some(ran), _)) => {
-                    let ran = ran?;
-                    workers.push(ran.worker);
-                    unfinished.remove(ran.check.check_id.as_str());
-                    let result = results.graded(ran, tables, self.store()).await;
-                    progress.checked(&result);
-                    results.put(result);
+                Some(ran) = running.next() => {
+                    let (worker, ran) = ran?;
+                    workers.push(worker);
+                    // What a transformation made goes where its owner wants it.
+                    let is_shared = !results.options.is_trial && ran.check.kind != TRANSFORM;
+                    if let Some(found) = ran.outcome.as_ref().ok().filter(|_| is_shared) {
+                        self.share_artifacts(&found.artifacts).await?;
+                    }
+                    vec![ran]
                 }
+                Some(part) = gathered.next() => {
+                    let part = part?;
+                    for (id, _) in &part {
+                        away.remove(id);
+                    }
+                    self.found_elsewhere(part, ready, tables, &mut waiting).await?
+                }
+            };
+            for ran in ran {
+                unfinished.remove(ran.check.check_id.as_str());
+                let result = results.graded(ran, tables, self.store()).await;
+                progress.checked(&result);
+                results.put(result);
             }
         }
         drop(running);
@@ -236,22 +254,50 @@ impl Checks {
         Ok(is_interrupted)
     }
 
-    async fn run_one<'a>(
+    /// What other nodes found about checks. Those that have to be judged here join the ones that wait.
+    async fn found_elsewhere<'a>(
+        &self,
+        part: Gathered,
+        ready: &'a [(&'a Check, Box<Ready>)],
+        tables: &Tables,
+        waiting: &mut Vec<&'a (&'a Check, Box<Ready>)>,
+    ) -> Result<Vec<Ran<'a>>, EngineError> {
+        let mut of_part: HashMap<String, Option<Judged>> = part.into_iter().collect();
+        let mut ran = Vec::new();
+        for item in ready {
+            let (check, code) = item;
+            let Some(judged) = of_part.remove(&check.check_id) else { continue };
+            let Some(judged) = judged.filter(|judged| judged.is_about(code, tables)) else {
+                waiting.push(item);
+                continue;
+            };
+            let mut outcome = judged.outcome;
+            if let Ok(found) = &mut outcome {
+                found.artifacts = self.bring_artifacts(&found.artifacts).await?;
+            }
+            ran.push(Ran { check, ready: code, outcome, duration_ms: judged.duration_ms });
+        }
+        Ok(ran)
+    }
+
+    /// Runs one check in a cell of this node. Gives the worker that is free again, too.
+    pub(crate) async fn run_one<'a>(
         &'a self,
         check: &'a Check,
         ready: &'a Ready,
         tables: &'a Tables,
         place: WorkerCells<'a>,
         inputs: Value,
-        artifacts: std::path::PathBuf,
-    ) -> Result<Ran<'a>, EngineError> {
+        run: &'a str,
+    ) -> Result<(usize, Ran<'a>), EngineError> {
         let started = Instant::now();
+        let artifacts = self.artifacts_folder().join(run).join(file_name(&check.check_id));
         let outcome = self.execute(check, ready, tables, place, inputs, &artifacts).await?;
-        Ok(Ran { check, ready, outcome, worker: place.worker, duration_ms: millis(started) })
+        Ok((place.worker, Ran { check, ready, outcome, duration_ms: millis(started) }))
     }
 
     /// Cells that see every table that is looked at.
-    fn checking_cells(
+    pub(crate) fn checking_cells(
         &self,
         ready: &[(&Check, Box<Ready>)],
         tables: &Tables,
@@ -266,6 +312,11 @@ impl Checks {
         let disk = Disk { below: self.cache_folder(), bytes: self.workspace.scratch_bytes };
         Ok(Cells::new(self.engine.executor(), files, jobs, ready.len(), Some(disk))?)
     }
+}
+
+/// What the code of a check may ask for besides rows.
+pub(crate) fn inputs(now: &str, history: &[f64]) -> Value {
+    json!({ "now": now, "history": history })
 }
 
 /// The figures that earlier runs saw, by check, for those whose code asks for them.

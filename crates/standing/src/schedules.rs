@@ -17,8 +17,6 @@ use crate::{CheckOptions, CheckRun, CheckTask, Checks, read_checks};
 
 /// How late a due time may be noticed and still count as in time, in seconds.
 const IN_TIME: i64 = 300;
-/// Checks that run at once.
-const JOBS_MAX: usize = 8;
 /// Who asks for scheduled work, and through what, in the ledger.
 const SCHEDULE: &str = "schedule";
 
@@ -117,8 +115,7 @@ impl Schedules {
                     let files = read_checks(&self.checks.workspace().root)?;
                     let has_hints = files.entries.iter().any(|entry| entry.check.is_words());
                     let planner = if has_hints { planner } else { Planner::Rules };
-                    let processors = std::thread::available_parallelism().map_or(2, usize::from);
-                    let jobs = processors.clamp(1, JOBS_MAX);
+                    let jobs = CheckOptions::jobs_here();
                     let options = CheckOptions { selection, jobs, planner, ..CheckOptions::default() };
                     let new = self.checks.task(files, SCHEDULE, SCHEDULE);
                     self.checks.run(CheckTask { request, options, origin, ..new }, progress).await

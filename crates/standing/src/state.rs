@@ -20,6 +20,8 @@ use crate::read::write_file;
 pub(crate) const REPORTS_MAX: usize = 50;
 /// The file with every result, one a line.
 pub(crate) const HISTORY: &str = "history.jsonl";
+/// The folder with files of failing rows, one folder in it for each run.
+pub(crate) const ARTIFACTS: &str = "artifacts";
 /// The file with what each check last saw.
 pub(crate) const LAST: &str = "last.json";
 /// The file with the runs whose figures were accepted.
@@ -101,7 +103,7 @@ impl State {
 
     /// The folder for a run's artifacts.
     pub(crate) fn artifacts(&self, run_id: &str) -> PathBuf {
-        self.folder.join("artifacts").join(run_id)
+        self.folder.join(ARTIFACTS).join(run_id)
     }
 
     /// The history, oldest first. Lines that do not read are passed over.

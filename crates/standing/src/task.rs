@@ -10,6 +10,9 @@ use ordain_types::{BoxFuture, RunKind, RunRecord, Strategy};
 
 use crate::Checks;
 
+/// Checks that run at once on a machine with many processors.
+const JOBS_MAX: usize = 8;
+
 /// A run of checks.
 #[derive(Debug, Clone)]
 pub struct CheckTask {
@@ -41,6 +44,13 @@ pub struct CheckOptions {
     pub planner: Planner,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,
+}
+
+impl CheckOptions {
+    /// How many checks run at once on this machine.
+    pub fn jobs_here() -> usize {
+        std::thread::available_parallelism().map_or(2, usize::from).clamp(1, JOBS_MAX)
+    }
 }
 
 impl Default for CheckOptions {

@@ -9,7 +9,7 @@ use ordain_checks::kinds::{self, CompileError, TRANSFORM};
 use ordain_engine::EngineError;
 use ordain_planner::reader::{self, Explained};
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress, Reply, Speaker, TableBrief, Task};
-use ordain_verify::{Contract, FULL_IMPORTS, Policy};
+use ordain_verify::{Contract, Policy};
 use serde_json::{Value, json};
 
 use crate::Checks;
@@ -57,7 +57,7 @@ impl Checks {
             Planner::Model(_) => planner.outline(brief, exchange, progress).await.ok(),
         };
         // A question about files sets other names than a check; what is made of its code is judged as a check's.
-        let of_files = Policy::for_contract(Contract::Code).with_packages(FULL_IMPORTS.iter().copied());
+        let of_files = self.engine.settings().with_packages(Policy::for_contract(Contract::Code));
         let policy = if brief.task == Task::Code { &of_files } else { &tables.judged_by.policy };
         let judged_by = (policy, tables.schema());
         let draft = self.engine.compile((planner, brief), exchange, judged_by, progress).await?;
@@ -163,7 +163,7 @@ impl Checks {
             response: if is_spoken { said(true) } else { reply },
             inputs: json!({"schema_cols": columns.collect::<Value>(), "usage": exchange.usage}),
         });
-        let folder = self.workspace.state().join("contracts");
+        let folder = self.contracts_folder();
         let appended = fs_err::create_dir_all(&folder).and_then(|()| {
             let path = folder.join("plan_prompt_log.jsonl");
             let is_full = fs_err::metadata(&path).is_ok_and(|metadata| metadata.len() > LOG_BYTES_MAX);

@@ -1,7 +1,10 @@
 //! Files that every process on the store can read: what came with runs and what they left.
 //!
 //! A file has an owner and a name, and is kept in parts of a bounded size. Its digest is part of its key, so that parts of
-//! two versions never mix, and it is compared whenever the file is read.
+//! two versions never mix, and it is compared whenever the file is read. Where the owner named a folder that all nodes have
+//! in common, the parts are there and the database has none of them.
+
+mod folder;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -41,6 +44,32 @@ impl Store {
         Box::pin(read(self.inner(), owner, name))
     }
 
+    /// Keeps a file with a signature of the ledger's key: what it says is acted on.
+    pub fn keep_signed_file<'a>(
+        &'a self,
+        owner: &'a str,
+        name: &'a str,
+        content: &'a [u8],
+    ) -> Answer<'a, ()> {
+        Box::pin(async move {
+            let seal = self.inner().ledger.seal(&message(owner, name, content));
+            let signed = [seal.as_bytes(), b"\n", content].concat();
+            keep(self.inner(), owner, name, &signed).await.map(drop)
+        })
+    }
+
+    /// A file that was kept with a signature; `None` as for [`Self::kept_file`].
+    pub fn signed_file<'a>(&'a self, owner: &'a str, name: &'a str) -> Answer<'a, Option<Vec<u8>>> {
+        Box::pin(async move {
+            let Some(signed) = read(self.inner(), owner, name).await? else { return Ok(None) };
+            let mut halves = signed.splitn(2, |byte| *byte == b'\n');
+            let (seal, content) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
+            let is_sealed = std::str::from_utf8(seal)
+                .is_ok_and(|seal| self.inner().ledger.is_sealed(&message(owner, name, content), seal));
+            if is_sealed { Ok(Some(content.to_vec())) } else { Err(altered(name)) }
+        })
+    }
+
     /// The files of an owner, by name.
     pub fn kept_files<'a>(&'a self, owner: &'a str) -> Answer<'a, Vec<KeptFile>> {
         Box::pin(async move {
@@ -66,24 +95,27 @@ impl Store {
 
     /// Removes the files of an owner.
     pub fn remove_files<'a>(&'a self, owner: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let mut session = self.inner().pool.session().await?;
-            let files = own(session.dialect(), "files");
-            let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
-            sql.text_param(owner);
-            session.write(sql).await.map(drop)
-        })
+        Box::pin(remove(self.inner(), owner, None))
     }
 
     /// Removes one file of an owner.
     pub fn remove_file<'a>(&'a self, owner: &'a str, name: &'a str) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let mut session = self.inner().pool.session().await?;
-            let files = own(session.dialect(), "files");
-            let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
-            sql.text_param(owner).push(" AND name = ").text_param(name);
-            session.write(sql).await.map(drop)
-        })
+        Box::pin(remove(self.inner(), owner, Some(name)))
+    }
+}
+
+async fn remove(store: &Inner, owner: &str, name: Option<&str>) -> Result<(), StoreError> {
+    let mut session = store.pool.session().await?;
+    let files = own(session.dialect(), "files");
+    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+    sql.text_param(owner);
+    if let Some(name) = name {
+        sql.push(" AND name = ").text_param(name);
+    }
+    session.write(sql).await?;
+    match &store.files {
+        Some(folder) => folder::remove(folder, owner, name).await,
+        None => Ok(()),
     }
 }
 
@@ -98,8 +130,14 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
         return Err(StoreError::BadCall { message });
     }
     let sha256 = digest(content);
-    let parts: Vec<&[u8]> =
-        if content.is_empty() { vec![content] } else { content.chunks(PART_BYTES).collect() };
+    let parts: Vec<&[u8]> = if content.is_empty() || store.files.is_some() {
+        vec![&[]]
+    } else {
+        content.chunks(PART_BYTES).collect()
+    };
+    if let Some(folder) = &store.files {
+        folder::keep(folder, owner, name, content).await?;
+    }
     let made = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
     // Each part is a statement of its own: a large file keeps nobody waiting. It counts once all of them are there.
     let mut session = store.pool.session().await?;
@@ -110,13 +148,18 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
         sql.text_param(owner).push(", ").text_param(name).push(", ").text_param(&sha256).push(", ");
         sql.integer_param(count(place)).push(", ").integer_param(count(parts.len())).push(", ");
         sql.integer_param(made).push(", ").text_param(&STANDARD.encode(part));
-        sql.push(") ON CONFLICT (owner, name, sha256, part) DO UPDATE SET made_ms = excluded.made_ms");
+        // Since then the folder may have been named, or named no more.
+        sql.push(") ON CONFLICT (owner, name, sha256, part) DO UPDATE SET made_ms = excluded.made_ms, ");
+        sql.push("parts = excluded.parts, data = excluded.data");
         session.write(sql).await?;
     }
     let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
     sql.text_param(owner).push(" AND name = ").text_param(name).push(" AND sha256 <> ").text_param(&sha256);
     sql.push(" AND made_ms <= ").integer_param(made);
     session.write(sql).await?;
+    if let Some(folder) = &store.files {
+        folder::remove_older(folder, owner, name, &sha256).await?;
+    }
     Ok(sha256)
 }
 
@@ -130,6 +173,12 @@ async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>,
     let rows = session.read(sql).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let (sha256, parts) = (row[0].as_text().unwrap_or_default(), row[1].as_integer().unwrap_or_default());
+    if let Some(folder) = &store.files
+        && let Some(content) = folder::read(folder, owner, name, sha256).await?
+    {
+        return if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) };
+    }
+    // It may have been kept before the folder was named.
     let mut content = Vec::new();
     for part in 0..parts {
         let mut sql = session.sql(&format!("SELECT data FROM {files} WHERE owner = "));
@@ -143,14 +192,23 @@ async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>,
             return Err(altered(name));
         }
     }
-    if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) }
+    match &store.files {
+        _ if digest(&content) == sha256 => Ok(Some(content)),
+        Some(_) if content.is_empty() => Ok(None),
+        _ => Err(altered(name)),
+    }
+}
+
+/// What the signature of a file covers.
+fn message(owner: &str, name: &str, content: &[u8]) -> String {
+    format!("file\0{owner}\0{name}\0{}", digest(content))
 }
 
 fn altered(name: &str) -> StoreError {
     StoreError::Declaration {
         what: format!("the file `{name}` in the store"),
         message: "its content is not what was kept, so it is not used".to_owned(),
-        hint: Some("somebody changed `ordain.files`; carry out the run again".to_owned()),
+        hint: Some("somebody changed it where files are kept; carry out the run again".to_owned()),
     }
 }
 

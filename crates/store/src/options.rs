@@ -20,6 +20,8 @@ pub struct StoreOptions {
     pub state: PathBuf,
     /// Where the ledger's checkpoint is kept; in `state` if it is not said. Best on another disk than the database.
     pub checkpoint: Option<PathBuf>,
+    /// A folder that all nodes have in common, for files; they are in the database if it is not said.
+    pub files: Option<PathBuf>,
     /// Open a database whose ledger does not end as its checkpoint says, to look at it or to accept it. Nothing else can
     /// be written then.
     pub allow_older: bool,
@@ -56,6 +58,7 @@ impl StoreOptions {
             database,
             state,
             checkpoint: None,
+            files: None,
             allow_older: false,
             plan_role: None,
             tables: Vec::new(),

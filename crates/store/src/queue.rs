@@ -134,14 +134,23 @@ impl Store {
     /// Removes files that came with runs which were never accepted, or have ended, so many milliseconds ago.
     pub fn forget_uploads(&self, older_than_ms: u64) -> Answer<'_, ()> {
         Box::pin(async move {
-            let mut session = self.inner().pool.session().await?;
-            let [queue, files] = ["queue", "files"].map(|table| own(session.dialect(), table));
-            let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
-            let mut sql =
-                session.sql(&format!("DELETE FROM {files} WHERE owner LIKE '{UPLOADS}%' AND made_ms <= "));
-            sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX));
-            sql.push(&format!(" AND NOT EXISTS (SELECT 1 FROM {queue} WHERE '{UPLOADS}' || run_id = owner)"));
-            session.write(sql).await.map(drop)
+            let owners = {
+                let mut session = self.inner().pool.session().await?;
+                let [queue, files] = ["queue", "files"].map(|table| own(session.dialect(), table));
+                let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
+                let mut sql = session.sql(&format!(
+                    "SELECT DISTINCT owner FROM {files} WHERE owner LIKE '{UPLOADS}%' AND made_ms <= "
+                ));
+                sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX));
+                sql.push(&format!(
+                    " AND NOT EXISTS (SELECT 1 FROM {queue} WHERE '{UPLOADS}' || run_id = owner)"
+                ));
+                session.read(sql).await?
+            };
+            for owner in owners {
+                self.remove_files(owner[0].as_text().unwrap_or_default()).await?;
+            }
+            Ok(())
         })
     }
 

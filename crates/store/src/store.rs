@@ -50,6 +50,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     /// Folder for what is kept outside the database.
     pub(crate) state: PathBuf,
+    /// Folder for files that all nodes have in common.
+    pub(crate) files: Option<PathBuf>,
     declarations: Vec<TableDeclaration>,
     seeds: Option<Arc<dyn SeedReader>>,
     catalog: RwLock<Arc<Catalog>>,
@@ -121,6 +123,7 @@ impl Store {
                 pool,
                 ledger,
                 state: options.state,
+                files: options.files,
                 invariants: options.invariants,
                 limits: options.limits,
                 clock: options.clock,

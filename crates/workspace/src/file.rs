@@ -67,6 +67,8 @@ pub(super) struct StoreSection {
     pub(super) tables: Option<Vec<String>>,
     /// Where the ledger's checkpoint is kept.
     pub(super) checkpoint: Option<String>,
+    /// The folder that all nodes of a cluster have in common, for files.
+    pub(super) files: Option<String>,
     /// The role under which plan SQL runs.
     pub(super) plan_role: Option<String>,
 }
@@ -178,6 +180,8 @@ pub(super) struct LimitsSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PythonSection {
     pub(super) profile: Option<ProfileName>,
+    /// Further packages that plans may import, such as `networkx>=3`; `ordain python lock` locks them.
+    pub(super) packages: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, serde::Deserialize, JsonSchema)]
@@ -368,12 +372,13 @@ impl<'de> Deserialize<'de> for StoreSection {
             url: Option<Spanned<String>>,
             tables: Option<Vec<String>>,
             checkpoint: Option<String>,
+            files: Option<String>,
             plan_role: Option<String>,
         }
         let written = Written::deserialize(deserializer)?;
         let url_line = written.url.as_ref().map(|url| url.span().start as u64);
-        let Written { url, tables, checkpoint, plan_role } = written;
-        Ok(Self { url: url.map(Spanned::into_inner), url_line, tables, checkpoint, plan_role })
+        let Written { url, tables, checkpoint, files, plan_role } = written;
+        Ok(Self { url: url.map(Spanned::into_inner), url_line, tables, checkpoint, files, plan_role })
     }
 }
 

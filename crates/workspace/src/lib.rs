@@ -13,6 +13,7 @@ mod example;
 mod failures;
 mod file;
 pub mod inside;
+mod packages;
 mod roles;
 mod schedules;
 mod settings;
@@ -35,6 +36,7 @@ pub use backup::{BackupPlace, BackupSettings};
 pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
 pub use example::{EXAMPLES, Example, InitError, init, init_around};
+pub use packages::OwnPackages;
 pub use roles::DeclaredRole;
 pub use schedules::{Scheduled, ScheduledTask};
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
@@ -74,6 +76,8 @@ pub struct Workspace {
     pub database: Database,
     /// The file with the ledger's checkpoint, where it is not kept beside the database.
     pub checkpoint: Option<PathBuf>,
+    /// The folder that all nodes of a cluster have in common, for files; they are in the database without one.
+    pub shared_files: Option<PathBuf>,
     /// The role under which plan SQL runs on PostgreSQL.
     pub plan_role: Option<String>,
     /// Where copies of the store go, and how often they are made.
@@ -106,6 +110,8 @@ pub struct Workspace {
     pub holds_outlines: bool,
     /// The Python packages that plans find: `core`, `data` or `full`.
     pub profile: String,
+    /// Further packages that plans find.
+    pub own_packages: OwnPackages,
     /// The isolation below which nothing runs.
     pub minimum_isolation: Level,
     /// What plans may call outside of the tables.
@@ -219,6 +225,7 @@ impl Workspace {
         let mut options = StoreOptions::sqlite(self.state());
         options.database.clone_from(&self.database);
         options.checkpoint.clone_from(&self.checkpoint);
+        options.files.clone_from(&self.shared_files);
         options.plan_role.clone_from(&self.plan_role);
         options.tables.clone_from(&self.tables);
         options.invariants.clone_from(&self.invariants);
@@ -245,14 +252,14 @@ impl Workspace {
         named.map_or_else(|| self.state().join("artifacts"), PathBuf::from)
     }
 
-    /// The packages of the workspace's profile.
+    /// The packages of the workspace's profile, and its own.
     pub fn packages(&self) -> Vec<String> {
         let packages = match self.profile.as_str() {
             "core" => ordain_verify::CORE_IMPORTS,
             "data" => ordain_verify::DATA_IMPORTS,
             _ => ordain_verify::FULL_IMPORTS,
         };
-        packages.iter().map(|&name| name.to_owned()).collect()
+        packages.iter().map(|&name| name.to_owned()).chain(self.own_packages.modules()).collect()
     }
 
     /// Opens the workspace's store to look at its ledger, also where the database is not the one that it should be.
@@ -298,6 +305,7 @@ impl Workspace {
             helpers: String::new(),
             database,
             checkpoint,
+            shared_files: file.store.files.as_ref().map(|folder| root.join(folder)),
             plan_role: file.store.plan_role,
             backup: BackupSettings::of(root, &file.backup)?,
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
@@ -315,6 +323,7 @@ impl Workspace {
                 .python
                 .profile
                 .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
+            own_packages: OwnPackages::read(root, file.python.packages)?,
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
             tools: tools(root, file.tools, &environment)?.with_notify(notify(file.notify, &environment)?),
             schedules: schedules::read(root, file.schedules)?,

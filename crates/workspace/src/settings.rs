@@ -90,6 +90,11 @@ pub const SETTINGS: &[Setting] = &[
         "the folder for the ledger's checkpoint, best on another disk",
     ),
     setting(
+        "store.files",
+        &["ORDAIN_STORE_FILES"],
+        "a folder that all nodes of a cluster have in common, for files; without it they are in the database",
+    ),
+    setting(
         "store.plan_role",
         &["ORDAIN_STORE_PLAN_ROLE"],
         "the role under which plan SQL runs on PostgreSQL",
@@ -262,6 +267,7 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
         "workspace.name" => file.workspace.name = text(),
         "store.url" => file.store.url = text(),
         "store.checkpoint" => file.store.checkpoint = text(),
+        "store.files" => file.store.files = text(),
         "store.plan_role" => file.store.plan_role = text(),
         "backup.to" => file.backup.to = text(),
         "backup.every" => file.backup.every = duration()?,
@@ -351,6 +357,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "store.checkpoint" => {
             return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
         }
+        "store.files" => return workspace.shared_files.as_ref().map(|path| path.display().to_string()),
         "store.plan_role" => return workspace.plan_role.clone(),
         "backup.to" => {
             let copies = &workspace.backup;

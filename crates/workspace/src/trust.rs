@@ -138,6 +138,7 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
     }
     for (key, variable, folder) in [
         ("store.checkpoint", "ORDAIN_STORE_CHECKPOINT", &file.store.checkpoint),
+        ("store.files", "ORDAIN_STORE_FILES", &file.store.files),
         ("backup.to", "ORDAIN_BACKUP_TO", &file.backup.to),
     ] {
         if let Some(folder) = folder.as_ref().filter(|folder| leads_out(root, folder) && !is_own(variable)) {

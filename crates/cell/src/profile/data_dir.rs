@@ -7,14 +7,17 @@ use std::{
     io,
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use super::ProfileError;
+use super::{PackageLock, ProfileError};
 
 /// Names the folder for profiles.
 const DATA_DIR_VARIABLE: &str = "ORDAIN_DATA_DIR";
 /// Names the Python to use instead of `python3` from the search path.
 const PYTHON_VARIABLE: &str = "ORDAIN_PYTHON";
+/// Names the lock file of further packages, for a process that is in no workspace.
+pub(crate) const LOCK_VARIABLE: &str = "ORDAIN_PYTHON_LOCK";
 
 /// The folder that holds installed profiles, with the settings that decide which Python they are for.
 ///
@@ -24,12 +27,16 @@ pub struct DataDir {
     root: PathBuf,
     python: Option<PathBuf>,
     search_path: OsString,
+    packages: Option<Arc<PackageLock>>,
 }
 
 impl DataDir {
     /// What the environment says: `ORDAIN_DATA_DIR`, else `XDG_DATA_HOME/ordain`, else `~/.local/share/ordain`;
     /// `ORDAIN_PYTHON`, else `python3` on `PATH`.
     pub fn from_env() -> Result<Self, ProfileError> {
+        let read =
+            |path: PathBuf| PackageLock::read(&path)?.ok_or_else(|| ProfileError::no_lock(path.clone()));
+        let lock = set(LOCK_VARIABLE).map(read).transpose()?;
         let root = set(DATA_DIR_VARIABLE)
             // The base directory specification says that a relative path there is to be ignored.
             .or_else(|| {
@@ -37,14 +44,14 @@ impl DataDir {
             })
             .or_else(|| set("HOME").map(|home| home.join(".local/share/ordain")))
             .ok_or(ProfileError::NoDataDir)?;
-        Self::at(root)
+        Ok(Self { packages: lock.map(Arc::new), ..Self::at(root)? })
     }
 
     /// The same as [`DataDir::from_env`] for everything but the folder.
     pub fn at(root: impl AsRef<Path>) -> Result<Self, ProfileError> {
         let root = std::path::absolute(root.as_ref()).map_err(ProfileError::file(root.as_ref()))?;
         let search_path = env::var_os("PATH").unwrap_or_default();
-        Ok(Self { root, python: set(PYTHON_VARIABLE), search_path })
+        Ok(Self { root, python: set(PYTHON_VARIABLE), search_path, packages: None })
     }
 
     /// Uses this Python, a path or a name on the search path, whatever the environment says.
@@ -60,6 +67,18 @@ impl DataDir {
         self.search_path = search_path.into();
         self.python = None;
         self
+    }
+
+    /// Profiles have these packages too.
+    #[must_use]
+    pub fn with_packages(mut self, packages: Option<Arc<PackageLock>>) -> Self {
+        self.packages = packages.or(self.packages);
+        self
+    }
+
+    /// The packages that profiles have besides their own.
+    pub fn packages(&self) -> Option<&PackageLock> {
+        self.packages.as_deref()
     }
 
     /// The folder itself.

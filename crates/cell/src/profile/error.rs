@@ -79,6 +79,20 @@ pub enum ProfileError {
         /// The Python that has no pip.
         python: PathBuf,
     },
+    /// The lock file of a workspace's packages cannot be used. Nothing was installed.
+    #[error("the lock of Python packages `{}` {problem}", path.display())]
+    Lock {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// There are no wheels of these packages that fit together.
+    #[error("the packages cannot be locked: {line}")]
+    Unresolved {
+        /// The last telling line of pip's output.
+        line: String,
+    },
     /// The packages could not be fetched.
     #[error("{tool} could not reach the package index: {line}")]
     Offline {
@@ -167,6 +181,12 @@ impl ProfileError {
                  (`{} -m ensurepip --user`; Debian, Ubuntu: `apt install python3-pip`)",
                 python.display()
             ),
+            Self::Lock { .. } => "run `ordain python lock` in the workspace to make it anew".into(),
+            Self::Unresolved { .. } => {
+                "only wheels for this Python are taken, in versions that go with the packages of the profiles \
+                 (`ordain python list --json` shows them); ask for other versions under `[python] packages`"
+                    .into()
+            }
             Self::Offline { tool, .. } => format!(
                 "a profile is downloaded once, on first use: connect to the network, or give {tool} a mirror or \
                  proxy by its own settings, and run `ordain python setup` again"
@@ -185,6 +205,11 @@ impl ProfileError {
             }
         };
         Some(hint)
+    }
+
+    /// The error for a lock file that is not there.
+    pub fn no_lock(path: PathBuf) -> Self {
+        Self::Lock { path, problem: "is missing".to_owned() }
     }
 
     /// The error for a failed file operation, which tells a full disk from other trouble.

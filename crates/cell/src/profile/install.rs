@@ -18,6 +18,8 @@ use super::{
 
 /// Compiles a folder of modules; see its first lines.
 const COMPILE: &str = include_str!("../../python/profiles/compile.py");
+/// Tells what wheels are; see its first lines.
+const WHEELS: &str = include_str!("../../python/profiles/wheels.py");
 /// How often the package folder is looked at while uv works in silence.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// A line of an installer's output beyond this is read on but not kept.
@@ -123,6 +125,67 @@ fn with_pip(
             progress.phase(Phase::Installing, None);
         }
     })
+}
+
+/// Downloads the wheels of packages, and of those that they need, in versions that fit together.
+pub(super) fn download(
+    data_dir: &DataDir,
+    interpreter: &Interpreter,
+    place: &InstallPaths<'_>,
+    asked: &[String],
+    progress: &mut dyn Progress,
+) -> Result<(), ProfileError> {
+    if !interpreter.has_pip {
+        return Err(ProfileError::NoInstaller { python: interpreter.launcher.clone() });
+    }
+    let mut command = Command::new(&interpreter.launcher);
+    command
+        .args([
+            "-m",
+            "pip",
+            "download",
+            "--no-input",
+            "--no-color",
+            "--progress-bar",
+            "off",
+            "--retries",
+            "3",
+        ])
+        .args(["--disable-pip-version-check", "--only-binary", ":all:"])
+        .args([OsStr::new("--dest"), place.site.as_os_str()])
+        .args([OsStr::new("--constraint"), place.requirements.as_os_str()])
+        .arg("--")
+        .args(asked);
+    clean(&mut command, data_dir, place);
+    let done = run("pip", command, data_dir, |event| {
+        if let Event::Line(line) = event
+            && let Some(package) = line.strip_prefix("Collecting ")
+        {
+            progress.package(package.split_whitespace().next().unwrap_or(package));
+        }
+    });
+    done.map_err(|error| match error {
+        ProfileError::Install { line, .. } => ProfileError::Unresolved { line },
+        other => other,
+    })
+}
+
+/// Tells what the wheels of a folder are, as JSON.
+pub(super) fn look_into(
+    data_dir: &DataDir,
+    interpreter: &Interpreter,
+    place: &InstallPaths<'_>,
+) -> Result<String, ProfileError> {
+    let mut command = Command::new(&interpreter.executable);
+    command.args(["-I", "-S", "-W", "ignore", "-c", WHEELS]).arg(place.site);
+    clean(&mut command, data_dir, place);
+    let mut answer = String::new();
+    run("the look into wheels", command, data_dir, |event| {
+        if let Event::Line(line) = event {
+            answer.push_str(line);
+        }
+    })?;
+    Ok(answer)
 }
 
 /// Compiles the installed modules to bytecode, as cells can't.

@@ -3,9 +3,11 @@
 //! `cargo xtask lock` writes them. A profile's folder is named after its lock file's hash, so a new lock file means
 //! a new folder, and two versions of Ordain with different locks live side by side.
 
+use std::borrow::Cow;
+
 use sha2::{Digest, Sha256};
 
-use super::{Interpreter, Profile, marker};
+use super::{DataDir, Interpreter, Profile, marker};
 
 /// Raised when the layout of an installed profile changes, so that older folders are not mistaken for new ones.
 const LAYOUT_VERSION: u32 = 2;
@@ -18,8 +20,31 @@ pub(super) struct Requirement {
     pub(super) version: String,
 }
 
-/// The profile's lock file.
-pub(super) const fn text(profile: Profile) -> &'static str {
+/// The lock file of a profile with the packages that a workspace asks for.
+pub(super) fn text(profile: Profile, data_dir: &DataDir) -> Cow<'static, str> {
+    let own = own_text(profile);
+    match data_dir.packages() {
+        None => own.into(),
+        Some(packages) => format!("{own}{}", without(packages.text(), own)).into(),
+    }
+}
+
+/// A lock file without the packages that another one has too.
+fn without(text: &str, other: &str) -> String {
+    let known: Vec<Requirement> =
+        other.lines().filter_map(requirement).map(|(requirement, _)| requirement).collect();
+    let mut is_known = false;
+    let lines = text.lines().filter(|line| {
+        if let Some((found, _)) = requirement(line) {
+            is_known = known.contains(&found);
+        }
+        !is_known && !line.starts_with('#')
+    });
+    lines.fold(String::new(), |kept, line| kept + line + "\n")
+}
+
+/// The profile's lock file, as it is embedded.
+const fn own_text(profile: Profile) -> &'static str {
     match profile {
         Profile::Core => include_str!("../../python/profiles/core.txt"),
         Profile::Data => include_str!("../../python/profiles/data.txt"),
@@ -28,10 +53,12 @@ pub(super) const fn text(profile: Profile) -> &'static str {
 }
 
 /// The name of the folder that holds the profile for this interpreter, such as `data-cp311-3f9c0a17be42`.
-pub(super) fn folder_name(profile: Profile, interpreter: &Interpreter) -> String {
+pub(super) fn folder_name(profile: Profile, data_dir: &DataDir, interpreter: &Interpreter) -> String {
     let mut hash = Sha256::new();
     // A home folder may be shared by machines whose compiled packages differ.
-    for part in [&LAYOUT_VERSION.to_string(), &interpreter.platform, &interpreter.libc, text(profile)] {
+    for part in
+        [&*LAYOUT_VERSION.to_string(), &interpreter.platform, &interpreter.libc, &text(profile, data_dir)]
+    {
         hash.update(part.as_bytes());
         hash.update([0]);
     }
@@ -39,9 +66,22 @@ pub(super) fn folder_name(profile: Profile, interpreter: &Interpreter) -> String
     format!("{profile}-{}-{}", interpreter.abi_tag, &hash[..12])
 }
 
-/// The packages that the profile has on this interpreter, by name.
-pub(super) fn requirements(profile: Profile, interpreter: &Interpreter) -> Vec<Requirement> {
-    let mut wanted: Vec<_> = text(profile)
+/// The packages that the profile has on this interpreter, by name, with those that a workspace asks for.
+pub(super) fn requirements(
+    profile: Profile,
+    data_dir: &DataDir,
+    interpreter: &Interpreter,
+) -> Vec<Requirement> {
+    pins(&text(profile, data_dir), interpreter)
+}
+
+/// The packages that the profile itself has on this interpreter, by name.
+pub(super) fn built_in(profile: Profile, interpreter: &Interpreter) -> Vec<Requirement> {
+    pins(own_text(profile), interpreter)
+}
+
+fn pins(text: &str, interpreter: &Interpreter) -> Vec<Requirement> {
+    let mut wanted: Vec<_> = text
         .lines()
         .filter_map(requirement)
         // A test holds that every marker is understood; one that is not would be the installer's to judge.
@@ -89,7 +129,7 @@ mod tests {
     #[test]
     fn every_package_of_every_lock_file_is_pinned_and_hashed() {
         for profile in Profile::ALL {
-            let lines: Vec<_> = text(profile).lines().collect();
+            let lines: Vec<_> = own_text(profile).lines().collect();
             let mut pins = 0;
             for (line, next) in lines.iter().zip(lines.iter().skip(1)) {
                 if line.starts_with([' ', '#']) {
@@ -100,14 +140,14 @@ mod tests {
                 pins += 1;
             }
             assert!(pins > 0, "{profile} has no package");
-            assert!(!text(profile).contains("://"), "{profile} names an address");
+            assert!(!own_text(profile).contains("://"), "{profile} names an address");
         }
     }
 
     #[test]
     fn every_marker_of_the_lock_files_is_understood() {
         for profile in Profile::ALL {
-            for (requirement, condition) in text(profile).lines().filter_map(requirement) {
+            for (requirement, condition) in own_text(profile).lines().filter_map(requirement) {
                 for version in VERSIONS {
                     let holds = condition.map(|marker| marker::holds(marker, &python(version)));
                     assert_ne!(holds, Some(None), "{profile}: {requirement:?}: {condition:?}");
@@ -120,7 +160,7 @@ mod tests {
     fn no_python_gets_two_versions_of_one_package() {
         for profile in Profile::ALL {
             for version in VERSIONS {
-                let wanted = requirements(profile, &python(version));
+                let wanted = built_in(profile, &python(version));
                 for pair in wanted.windows(2) {
                     assert_ne!(pair[0].name, pair[1].name, "{profile} on {version:?}");
                 }
@@ -131,7 +171,7 @@ mod tests {
     #[test]
     fn a_larger_profile_has_all_of_the_smaller_one_in_the_same_versions() {
         for version in VERSIONS {
-            let [core, data, full] = Profile::ALL.map(|profile| requirements(profile, &python(version)));
+            let [core, data, full] = Profile::ALL.map(|profile| built_in(profile, &python(version)));
             for (small, large) in [(&core, &data), (&data, &full)] {
                 for requirement in small {
                     assert!(large.contains(requirement), "{requirement:?} on {version:?}");
@@ -143,7 +183,7 @@ mod tests {
     #[test]
     fn the_profiles_have_the_packages_they_promise() {
         let names = |profile| -> Vec<String> {
-            requirements(profile, &python((3, 11, 7))).into_iter().map(|wanted| wanted.name).collect()
+            built_in(profile, &python((3, 11, 7))).into_iter().map(|wanted| wanted.name).collect()
         };
         assert_eq!(names(Profile::Core), ["tinydb"]);
         let data = names(Profile::Data);
@@ -167,11 +207,19 @@ mod tests {
 
     #[test]
     fn the_folder_depends_on_the_lock_and_on_the_platform() {
+        let data_dir = DataDir::at("/nowhere").unwrap();
         let here = python((3, 11, 7));
         let there = Interpreter { platform: "linux-aarch64".into(), ..here.clone() };
-        let name = folder_name(Profile::Core, &here);
+        let name = folder_name(Profile::Core, &data_dir, &here);
         assert!(name.starts_with("core-cp311-") && name.len() == "core-cp311-".len() + 12, "{name}");
-        assert_ne!(name, folder_name(Profile::Core, &there));
-        assert_eq!(name, folder_name(Profile::Core, &python((3, 11, 9))));
+        assert_ne!(name, folder_name(Profile::Core, &data_dir, &there));
+        assert_eq!(name, folder_name(Profile::Core, &data_dir, &python((3, 11, 9))));
+    }
+
+    #[test]
+    fn a_package_that_the_profile_has_is_not_locked_twice() {
+        let pin = |name: &str| format!("{name} \\\n    --hash=sha256:00\n");
+        let text = format!("# x\n{}{}", pin("tinydb==4.9.0"), pin("other==1"));
+        assert_eq!(without(&text, own_text(Profile::Core)), pin("other==1"));
     }
 }

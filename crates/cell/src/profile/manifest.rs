@@ -106,7 +106,10 @@ pub(super) fn read(
     data_dir: &DataDir,
     interpreter: &Interpreter,
 ) -> Result<Option<Installed>, ProfileError> {
-    let folder = data_dir.python_root().join(lock::folder_name(profile, interpreter));
+    if let Some(packages) = data_dir.packages() {
+        packages.check(interpreter)?;
+    }
+    let folder = data_dir.python_root().join(lock::folder_name(profile, data_dir, interpreter));
     match fs_err::symlink_metadata(&folder) {
         Ok(_) => check(profile, &folder, interpreter).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

@@ -33,13 +33,15 @@ pub fn set_up(
 ) -> Result<Installed, ProfileError> {
     // A set-up is the moment to notice that a shim now leads elsewhere.
     let interpreter = interpreter::find_anew(data_dir)?;
-    if !force && let Ok(Some(installed)) = manifest::read(profile, data_dir, &interpreter) {
-        return Ok(installed);
+    match manifest::read(profile, data_dir, &interpreter) {
+        Ok(Some(installed)) if !force => return Ok(installed),
+        Err(error @ ProfileError::Lock { .. }) => return Err(error),
+        _ => {}
     }
     let root = data_dir.python_root();
     fs_err::create_dir_all(&root).map_err(ProfileError::file(&root))?;
     make_readable(&root)?;
-    let name = lock::folder_name(profile, &interpreter);
+    let name = lock::folder_name(profile, data_dir, &interpreter);
     let began_unix_s = manifest::now_unix_s();
     // Held until the end of this function; the kernel releases it if the process dies.
     let _lock = exclude_others(&root.join(format!(".{name}.lock")), profile, progress)?;
@@ -114,10 +116,11 @@ fn build(
         fs_err::create_dir(folder).map_err(ProfileError::file(folder))?;
     }
     let requirements = partial.join(REQUIREMENTS);
-    fs_err::write(&requirements, lock::text(profile)).map_err(ProfileError::file(&requirements))?;
+    fs_err::write(&requirements, &*lock::text(profile, data_dir))
+        .map_err(ProfileError::file(&requirements))?;
 
     let place = InstallPaths { site: &site, requirements: &requirements, temporary: &temporary };
-    let wanted = lock::requirements(profile, interpreter);
+    let wanted = lock::requirements(profile, data_dir, interpreter);
     install::packages(data_dir, interpreter, &place, &wanted, progress)?;
     let packages = install::distributions(&site);
     compare(&wanted, &packages)?;

@@ -46,8 +46,8 @@ fn status(profile: Profile, data_dir: &DataDir, interpreter: &Interpreter) -> Re
     Ok(Status {
         profile,
         interpreter: interpreter.clone(),
-        folder: data_dir.python_root().join(lock::folder_name(profile, interpreter)),
-        packages: lock::requirements(profile, interpreter).len(),
+        folder: data_dir.python_root().join(lock::folder_name(profile, data_dir, interpreter)),
+        packages: lock::requirements(profile, data_dir, interpreter).len(),
         state,
     })
 }

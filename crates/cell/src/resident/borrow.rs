@@ -17,7 +17,7 @@ use super::{Files, Resident};
 use crate::cell::Cell;
 use crate::control;
 use crate::executor::LocalOptions;
-use crate::profile::{DataDir, Installed};
+use crate::profile::{DataDir, Installed, LOCK_VARIABLE};
 use crate::zygote::{Cells, Ended};
 
 /// How long a helper may take to give a cell; after that, a zygote of the command's own is quicker.
@@ -28,7 +28,7 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(2);
 pub(crate) struct Lender {
     files: Files,
     starts_with: Option<Vec<OsString>>,
-    variables: [(&'static str, OsString); 3],
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Lender {
@@ -84,17 +84,20 @@ impl Lender {
     }
 }
 
-/// All that a helper has to know: where the profiles are, for which Python, and where helpers are found.
+/// All that a helper has to know: where the profiles are, for which Python and with which packages, and where helpers are
+/// found.
 fn variables(
     data_dir: &DataDir,
     resident: &Resident,
     installed: &Installed,
-) -> [(&'static str, OsString); 3] {
-    [
+) -> Vec<(&'static str, OsString)> {
+    let lock = data_dir.packages().map(|lock| (LOCK_VARIABLE, lock.path().into()));
+    let known = [
         ("ORDAIN_DATA_DIR", data_dir.root().into()),
         ("ORDAIN_PYTHON", installed.interpreter.executable.clone().into()),
         (super::serve::FOLDER_VARIABLE, PathBuf::from(resident.folder()).into()),
-    ]
+    ];
+    known.into_iter().chain(lock).collect()
 }
 
 fn connect(path: &std::path::Path) -> io::Result<UnixStream> {

@@ -82,7 +82,7 @@ fn resume(
     as_json: bool,
 ) -> Outcome {
     let workspace = workspace.load()?;
-    args.executor.ensure_python(Profile::Core)?;
+    args.executor.ensure_python(Profile::Core, &workspace)?;
     runtime::on_one_thread(Box::pin(carry_out(id, decision, args, &workspace, as_json)))?
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
     let plan = args.plan.as_deref().map(given::plan).transpose();
     let plan = plan.map_err(|problem| Failure::usage(problem, given::PROGRAM_HINT))?;
-    args.executor.ensure_python(Profile::Core)?;
+    args.executor.ensure_python(Profile::Core, &workspace)?;
     runtime::on_one_thread(Box::pin(carry_out(args, &workspace, plan)))?
 }
 

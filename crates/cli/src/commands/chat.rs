@@ -68,7 +68,7 @@ struct Chat {
 /// Carries out `ordain chat`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
-    python::ensure(Profile::Core)?;
+    python::ensure_for(&workspace, Profile::Core)?;
     let executor = engine::executor(&workspace, 1, None)?;
     runtime::on_two_threads(Box::pin(async {
         let planner = args.planner.choose(&workspace).await?;

@@ -123,7 +123,7 @@ pub(crate) async fn open(workspace: Arc<Workspace>, executor: &ExecutorArgs) -> 
 }
 
 /// Sees that pandas is there.
-pub(crate) fn ensure_python() -> Result<(), Failure> {
-    python::ensure(Profile::Data)?;
+pub(crate) fn ensure_python(workspace: &Workspace) -> Result<(), Failure> {
+    python::ensure_for(workspace, Profile::Data)?;
     Ok(())
 }

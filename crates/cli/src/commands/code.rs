@@ -88,7 +88,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         return Err(Failure::usage(problem, "name a folder that you may write to"));
     }
     let setup = Setup::new(&args.given, workspace)?;
-    python::ensure(setup.profile(args.session.is_some()))?;
+    python::ensure_for(&setup.workspace, setup.profile(args.session.is_some()))?;
     runtime::on_one_thread(Box::pin(carry_out(args, setup, task)))?
 }
 

@@ -74,7 +74,7 @@ pub(super) fn look(workspace: Workspace, files: &[PathBuf]) -> Result<Prepared, 
     let mut given = FileArgs::default();
     files.clone_into(&mut given.file);
     let setup = Setup::new(&given, workspace)?;
-    python::ensure(setup.profile(false))?;
+    python::ensure_for(&setup.workspace, setup.profile(false))?;
     runtime::on_one_thread(Box::pin(async {
         let executor = setup.executor()?;
         let looked = look_with(&setup, std::sync::Arc::clone(&executor)).await;

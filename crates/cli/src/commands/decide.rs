@@ -64,7 +64,7 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> Outcome {
 /// Approves a run whose rows may have moved on.
 pub(crate) fn rebase(args: &RunArgs, executor: &ExecutorArgs) -> Outcome {
     let workspace = args.workspace.load()?;
-    executor.ensure_python(Profile::Core)?;
+    executor.ensure_python(Profile::Core, &workspace)?;
     runtime::on_one_thread(Box::pin(async {
         let cells = executor.open(&workspace, 0)?;
         let approved = async {

@@ -4,8 +4,9 @@ mod store;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use ordain_cell::profile::{self, DataDir, State, Status};
+use ordain_cell::profile::{self, DataDir, PackageLock, ProfileError, State, Status};
 use ordain_cell::{Isolation, Level, probe};
 use serde_json::json;
 
@@ -40,14 +41,25 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.store {
         return store::run(&args.workspace);
     }
-    let statuses = DataDir::from_env().and_then(|data_dir| profile::list(&data_dir))?;
+    // Without a workspace, or in one that cannot be read, it is about the machine alone.
+    let own = args.workspace.load().ok().map(|workspace| workspace.own_packages);
+    let locked = own.map_or(Ok(None), |own| own.locked());
+    let data_dir = DataDir::from_env()?.with_packages(locked.as_ref().ok().cloned().flatten());
+    let statuses = profile::list(&data_dir)?;
     let Some(first) = statuses.first() else { return Ok(ExitCode::from(UNAVAILABLE)) };
     let isolation = runtime::on_one_thread(Box::pin(probe(&first.interpreter)))?;
-    if args.json { print_json(&isolation, &statuses) } else { print_report(&isolation, &statuses) }?;
+    if args.json {
+        print_json(&isolation, &statuses, &locked)
+    } else {
+        print_report(&isolation, &statuses, &locked)
+    }?;
     Ok(if isolation.level == Level::Full { ExitCode::SUCCESS } else { ExitCode::from(UNAVAILABLE) })
 }
 
-fn print_json(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
+/// The lock file of the workspace's own packages, or why it cannot be used.
+type Locked = Result<Option<Arc<PackageLock>>, ProfileError>;
+
+fn print_json(isolation: &Isolation, statuses: &[Status], locked: &Locked) -> io::Result<()> {
     let profiles: Vec<_> = statuses
         .iter()
         .map(|status| {
@@ -64,11 +76,15 @@ fn print_json(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
         "minimum": Level::Full,
         "layers": isolation.layers,
         "profiles": profiles,
+        "packages": match locked {
+            Ok(lock) => json!(lock.as_ref().map(|lock| json!({ "asked": lock.asked(), "modules": lock.modules() }))),
+            Err(error) => json!({ "problem": error.to_string() }),
+        },
     });
     writeln!(io::stdout(), "{record:#}")
 }
 
-fn print_report(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
+fn print_report(isolation: &Isolation, statuses: &[Status], locked: &Locked) -> io::Result<()> {
     let mut out = io::stdout().lock();
     for layer in &isolation.layers {
         let mark = if layer.holds { "ok" } else { "missing" };
@@ -80,6 +96,16 @@ fn print_report(isolation: &Isolation, statuses: &[Status]) -> io::Result<()> {
     for status in statuses {
         let python = status.interpreter.version_text();
         writeln!(out, "{:<11}profile {:<5} Python {python}", state(status), status.profile)?;
+    }
+    match locked {
+        Ok(None) => {}
+        Ok(Some(lock)) => {
+            writeln!(out, "{:<11}packages    {} with the profiles", "ok", lock.modules().join(", "))?;
+        }
+        Err(error) => {
+            writeln!(out, "{:<11}packages    {error}", "missing")?;
+            writeln!(out, "           hint: {}", error.hint().unwrap_or_default())?;
+        }
     }
     writeln!(out, "isolation: {}", isolation.level)?;
     if isolation.level < Level::Full {

@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         }
     };
     let workspace = load(args)?;
-    python::ensure(Profile::Core)?;
+    python::ensure_for(&workspace, Profile::Core)?;
     runtime::on_one_thread(Box::pin(carry_out(args, workspace, &cases)))?
 }
 

@@ -114,7 +114,7 @@ pub(crate) fn run(args: Args) -> Outcome {
         return Err(Failure::usage(format!("cannot save artifacts in `{}`: {error}", out.display()), hint));
     }
     let programs = args.programs.iter().map(|path| read_program(path)).collect::<Result<Vec<_>, _>>()?;
-    python::ensure(args.profile)?;
+    python::ensure_at(&python::data_dir(&args.workspace)?, args.profile)?;
     // One thread: it waits for the cell itself, which is quicker than being woken by another.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let ended = runtime.block_on(run_all(&args, programs));
@@ -188,7 +188,8 @@ async fn open(args: &Args) -> Result<ExecContext, Failure> {
 }
 
 fn executor(args: &Args, workspace: Option<&Workspace>, limits: &Limits) -> Result<LocalExecutor, CellError> {
-    let mut options = LocalOptions::new(DataDir::from_env()?);
+    let data_dir = workspace.map_or_else(DataDir::from_env, |workspace| workspace.own_packages.data_dir());
+    let mut options = LocalOptions::new(data_dir?);
     options.limits = limits.clone();
     // One program needs one cell; making more ahead would be work for nothing.
     options.idle_cells = 0;

@@ -47,7 +47,7 @@ pub(crate) struct Args {
 /// Carries out `ordain mcp`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
-    args.executor.ensure_python(Profile::Core)?;
+    args.executor.ensure_python(Profile::Core, &workspace)?;
     runtime::on_two_threads(Box::pin(serve(args, &workspace)))?
 }
 

@@ -10,11 +10,13 @@ use std::{
 use clap::Subcommand;
 use ordain_cell::profile::{self, DataDir, Installed, Profile, ProfileError, State, Status};
 use ordain_types::format_bytes;
+use ordain_workspace::Workspace;
 use serde_json::json;
 
 use bar::Bar;
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
+use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,6 +25,7 @@ Examples:
   ordain python setup full --force  build it again, whatever is there
   ordain python list --json         what is installed, for a program
   ordain python verify              whether every file still is what was set up
+  ordain python lock                lock the packages that `[python]` of the workspace asks for
 
 Variables:
   ORDAIN_PYTHON    the Python to use, 3.10 or newer (default: python3 on PATH)
@@ -34,6 +37,8 @@ Variables:
 pub(crate) struct Args {
     #[command(subcommand)]
     action: Action,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -58,6 +63,9 @@ enum Action {
         #[arg(value_parser = read_profile)]
         profile: Option<Profile>,
     },
+    /// Find versions of the workspace's own packages (`[python] packages`) and write them with their hashes into ordain.lock
+    #[command(after_help = EXAMPLES)]
+    Lock,
     /// Show the profiles: state, Python version, packages, size, location
     #[command(after_help = EXAMPLES)]
     List {
@@ -69,21 +77,22 @@ enum Action {
 
 /// Carries out `ordain python …`.
 pub(crate) fn run(args: Args) -> Outcome {
-    let Args { action } = args;
+    let Args { action, workspace } = args;
     let done = match action {
-        Action::Setup { profile, force, json } => match set_up(profile, force) {
-            Ok(installed) => write_installed(&mut io::stdout().lock(), &installed, json),
-            Err(error) => return Err(error.into()),
-        },
-        Action::Verify { profile } => match verify(profile) {
-            Ok(sound) => write_sound(&mut io::stdout().lock(), &sound),
-            Err(error) => return Err(error.into()),
-        },
-        Action::List { json } => match DataDir::from_env().and_then(|data_dir| profile::list(&data_dir)) {
-            Ok(statuses) => write_statuses(&mut io::stdout().lock(), &statuses, json)
-                .and_then(|()| warn_of_damage(&mut io::stderr().lock(), &statuses)),
-            Err(error) => return Err(error.into()),
-        },
+        Action::Setup { profile, force, json } => {
+            let installed = profile::set_up(profile, &data_dir(&workspace)?, force, &mut Bar::new(profile))?;
+            write_installed(&mut io::stdout().lock(), &installed, json)
+        }
+        Action::Verify { profile } => {
+            let sound = verify(profile, &data_dir(&workspace)?)?;
+            write_sound(&mut io::stdout().lock(), &sound)
+        }
+        Action::Lock => lock(&workspace.load()?)?,
+        Action::List { json } => {
+            let statuses = profile::list(&data_dir(&workspace)?)?;
+            write_statuses(&mut io::stdout().lock(), &statuses, json)
+                .and_then(|()| warn_of_damage(&mut io::stderr().lock(), &statuses))
+        }
     };
     match done {
         // The reader closed the pipe: it has read enough.
@@ -92,18 +101,36 @@ pub(crate) fn run(args: Args) -> Outcome {
     }
 }
 
-fn set_up(profile: Profile, force: bool) -> Result<Installed, ProfileError> {
-    let data_dir = DataDir::from_env()?;
-    let mut bar = Bar::new(profile);
-    profile::set_up(profile, &data_dir, force, &mut bar)
+/// Where the profiles are, with the packages of the workspace that the command is about, if it is about one.
+pub(crate) fn data_dir(workspace: &WorkspaceArgs) -> Result<DataDir, Failure> {
+    if !workspace.is_there() {
+        return Ok(DataDir::from_env()?);
+    }
+    Ok(workspace.load()?.own_packages.data_dir()?)
+}
+
+/// Carries out `ordain python lock`.
+fn lock(workspace: &Workspace) -> Result<io::Result<()>, Failure> {
+    let own = &workspace.own_packages;
+    if own.asked().is_empty() {
+        let problem = "`[python]` of `ordain.toml` asks for no packages";
+        return Err(Failure::usage(problem, "write `packages = [\"networkx\"]` under `[python]`"));
+    }
+    let locked = own.lock(&DataDir::from_env()?, &mut Bar::new(Profile::Core))?;
+    Ok(writeln!(
+        io::stdout(),
+        "{} in {}; plans can import: {}",
+        count(locked.packages()),
+        locked.path().display(),
+        locked.modules().join(", ")
+    ))
 }
 
 /// The profiles whose files are those that were set up; the first that is not is the error.
-fn verify(profile: Option<Profile>) -> Result<Vec<Installed>, ProfileError> {
-    let data_dir = DataDir::from_env()?;
+fn verify(profile: Option<Profile>, data_dir: &DataDir) -> Result<Vec<Installed>, ProfileError> {
     let mut sound = Vec::new();
     for wanted in Profile::ALL.into_iter().filter(|any| profile.is_none_or(|profile| profile == *any)) {
-        match profile::find(wanted, &data_dir)? {
+        match profile::find(wanted, data_dir)? {
             Some(installed) => {
                 installed.verify()?;
                 sound.push(installed);
@@ -130,14 +157,17 @@ fn write_sound(stdout: &mut impl Write, sound: &[Installed]) -> io::Result<()> {
 
 /// The installed profile; set up first, with a bar, if it is missing or damaged.
 pub(crate) fn ensure(profile: Profile) -> Result<Installed, ProfileError> {
-    let data_dir = DataDir::from_env()?;
-    match profile::find(profile, &data_dir) {
-        Ok(Some(installed)) => Ok(installed),
-        Ok(None) | Err(ProfileError::Damaged { .. }) => {
-            profile::set_up(profile, &data_dir, false, &mut Bar::new(profile))
-        }
-        Err(error) => Err(error),
-    }
+    ensure_at(&DataDir::from_env()?, profile)
+}
+
+/// The same with the packages of a workspace.
+pub(crate) fn ensure_for(workspace: &Workspace, profile: Profile) -> Result<Installed, ProfileError> {
+    ensure_at(&workspace.own_packages.data_dir()?, profile)
+}
+
+/// The same in a data folder.
+pub(crate) fn ensure_at(data_dir: &DataDir, profile: Profile) -> Result<Installed, ProfileError> {
+    profile::ensure(profile, data_dir, &mut Bar::new(profile))
 }
 
 pub(crate) fn read_profile(text: &str) -> Result<Profile, String> {

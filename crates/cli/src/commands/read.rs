@@ -55,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     let found = args.workspace.load()?;
     let setup = Setup::new(&args.given, found)?;
     if !args.given.file.is_empty() {
-        python::ensure(setup.profile(false))?;
+        python::ensure_for(&setup.workspace, setup.profile(false))?;
     }
     let executor = setup.executor()?;
     runtime::on_two_threads(Box::pin(async {

@@ -49,7 +49,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.workspace.load_or_own()?;
     let setup = Setup::new(&args.given, workspace)?;
-    python::ensure(Profile::Full)?;
+    python::ensure_for(&setup.workspace, Profile::Full)?;
     let executor = setup.executor()?;
     runtime::on_two_threads(Box::pin(async {
         let planner = args.planner.choose(&setup.workspace).await?;

@@ -221,7 +221,7 @@ impl ByHand<'_> {
                 profile_for_files(names.collect::<Vec<_>>().iter().map(AsRef::as_ref))
             }
         };
-        self.run.executor.ensure_python(profile)
+        self.run.executor.ensure_python(profile, self.workspace)
     }
 }
 

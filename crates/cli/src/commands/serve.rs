@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ordain_cell::profile::Profile;
-use ordain_engine::{Engine, EngineSettings, Planner};
+use ordain_engine::{Engine, EngineSettings, OtherNodes, Planner};
 use ordain_files::open_store;
+use ordain_server::cluster::Nats;
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
@@ -140,7 +141,7 @@ pub(crate) fn run(args: Args) -> Outcome {
 /// Serves, and calls `found` once there is something to open.
 pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
     let workspace = args.workspace.load()?;
-    args.executor.ensure_python(Profile::Core)?;
+    args.executor.ensure_python(Profile::Core, &workspace)?;
     http::raise_descriptor_limit();
     runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
 }
@@ -190,16 +191,17 @@ async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Ou
         };
         cluster::gather(nats.link(), pool).await?;
     }
-    if let Some(nats) = nats {
-        options.cluster = Arc::new(nats);
+    let nats = nats.map(Arc::new);
+    if let Some(nats) = &nats {
+        options.cluster = Arc::<Nats>::clone(nats);
     }
     options.tracer = trace::tracer("ordain")?;
     lock.listens_on(options.listen)?;
     let (listen, announced) = (options.listen, announcement(args, &options, &planner));
     tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
     let traced = traced(executor.executor(), &options.tracer);
-    let settings =
-        EngineSettings { shares_files: options.cluster.is_shared(), ..EngineSettings::of(workspace) };
+    let others = nats.map(|nats| nats as Arc<dyn OtherNodes>);
+    let settings = EngineSettings { others, ..EngineSettings::of(workspace) };
     let engine = Engine::new(store, traced, settings);
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);

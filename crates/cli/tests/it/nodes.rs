@@ -47,6 +47,10 @@ impl Nodes {
         Self { url, nats: nats::Servers::start(servers), shops, variables: Vec::new(), stock }
     }
 
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// An executor that announces itself.
     pub(crate) fn executor(&self) -> Served {
         Served::start(&["--cluster", &self.nats.url(), "--wall-max", "30m"])

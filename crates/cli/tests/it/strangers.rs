@@ -182,6 +182,7 @@ fn a_database_a_folder_and_replies_that_a_stranger_names_are_not_used_on_its_wor
             "`store.url = postgres://ada@127.0.0.1:1/prod`, which you have not accepted",
         ),
         ("[store]\ncheckpoint = \"../elsewhere\"", "`store.checkpoint = ../elsewhere`, which you have not"),
+        ("[store]\nfiles = \"/var/tmp\"", "`store.files = /var/tmp`, which you have not"),
         ("[store]\ncheckpoint = \"/var/tmp\"", "`store.checkpoint = /var/tmp`, which you have not"),
         ("[model]\nname = \"replay:../secret.csv\"", "it leads out of the workspace"),
         ("[model]\nname = \"replay:/dev/zero\"", "it leads out of the workspace"),

@@ -349,7 +349,9 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
     std::fs::write(shop.root.join("ordain.toml"), format!("{text}\n[backup]\nto = \"copies\"\nkeep = 2\n"))
         .unwrap();
     let settings = shop.ordain(&["config"]).stdout;
-    for setting in ["backup.to", "backup.keep", "backup.every", "store.checkpoint", "store.plan_role"] {
+    for setting in
+        ["backup.to", "backup.keep", "backup.every", "store.checkpoint", "store.files", "store.plan_role"]
+    {
         assert!(settings.contains(setting), "{setting}: {settings}");
     }
     let told = shop.ordain(&["doctor", "--store"]);

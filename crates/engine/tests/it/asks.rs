@@ -1,6 +1,6 @@
 //! What becomes of a plan: committed, answered, held, refused, rolled back, failed.
 
-use ordain_engine::{EngineSettings, Mode};
+use ordain_engine::{Ask, EngineSettings, Mode};
 use ordain_store::{BeginOptions, Intent};
 use ordain_types::{Approval, HeldBy, ReceiptKind, RunState};
 
@@ -29,6 +29,15 @@ async fn a_purchase_of_two_items_changes_stock_and_adds_two_transactions(databas
     assert_eq!((amounts, balances), (vec![180.0, 80.0], vec![680.0, 760.0]));
     assert!(record.invariants.iter().all(|invariant| invariant.holds));
     assert_eq!(world.stock("Classic").await, 7);
+    world.executor.close().await;
+}
+
+async fn figures_by_month_are_the_same_on_every_database(database: Database) {
+    let world = world(database).await;
+    for (request, answer) in [("total transaction amount by month", "2026-01: 500"), ("transactions per year", "2026: 1")] {
+        let record = world.engine.ask(Ask::new(request, "test", "test")).await.unwrap();
+        assert!(record.answer.text.as_deref().is_some_and(|text| text.contains(answer)), "{request}: {record:?}");
+    }
     world.executor.close().await;
 }
 

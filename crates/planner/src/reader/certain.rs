@@ -1,14 +1,16 @@
-//! Whether it is certain which rows an order means, and whom a pronoun means. If it is not, nothing is changed.
+//! Whether it is certain which rows an order means, whom a pronoun means, and that conditions say what was asked. If it is
+//! not, nothing is changed or answered.
 
 use ordain_types::{Action, ParamKind};
 use serde_json::Value;
 
-use super::form::{Argument, Cond, Op, Operand, Path};
+use super::form::{Argument, Cond, Lit, Op, Operand, Path};
 use super::guard;
 use super::index::{Index, Sort, What, split_name, split_text};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
 use super::phrase::{Head, Np};
+use super::question::is_plain;
 use super::token::{Kind, Token};
 
 impl Parser<'_> {
@@ -45,19 +47,41 @@ impl Parser<'_> {
         guard::parts(names, &mut all);
         let is_before =
             |name: &&Cond| matches!(name, Cond::Cmp(_, _, Operand::Lit(name)) if lit.at.1 <= name.at.0);
-        let before = self.tokens.iter().rfind(|token| token.at.1 <= lit.at.0);
+        let is_said = |token: &&Token| token.at.1 <= lit.at.0 && !LEXICON.has("filler", &token.lower);
+        let before = self.tokens.iter().rfind(is_said);
         let is_joined = ["in", "have", "be", "that"]
             .iter()
             .any(|class| before.is_some_and(|token| LEXICON.has(class, &token.lower)));
         lit.value.is_string() && (is_joined || all.iter().all(is_before))
     }
 
-    /// `a birthday party`, in small letters, is not The Birthday Party, nor is `the little horse` Little Star.
+    /// `a birthday party`, in small letters, is not The Birthday Party, nor `the little horse` Little Star, nor `2 companies`
+    /// or `the company` Company.
     fn is_part_of_title(&self, cond: &Cond, is_described: bool) -> bool {
-        let Cond::Word(path, lit) = cond else { return false };
-        let is_small = |token: &Token| token.at.1 == lit.at.1 && token.text.starts_with(char::is_lowercase);
-        let is_name = self.index.tables[path.table].label == Some(path.column);
-        is_name && self.tokens.iter().any(is_small) && self.index.is_of_titles(path, &lit.value, is_described)
+        let (Cond::Word(path, lit) | Cond::Cmp(path, Op::Eq, Operand::Lit(lit))) = cond else { return false };
+        let said = self.tokens.iter().position(|token| token.at.1 == lit.at.1);
+        let Some(said) = said.filter(|at| self.tokens[*at].text.starts_with(char::is_lowercase)) else {
+            return false;
+        };
+        let name = split_text(lit.value.as_str().unwrap_or_default());
+        let is_article = |at: usize| matches!(self.tokens[at].lower.as_str(), "a" | "an" | "the");
+        let has_article = said.checked_sub(1).is_some_and(is_article) && name.len() == 1;
+        let (is_word, stem) = (matches!(cond, Cond::Word(..)), name.last().map(|word| singular(word)));
+        self.index.tables[path.table].label == Some(path.column)
+            && (is_word || has_article || self.is_plural(cond))
+            && self.index.is_of_titles(path, &Value::from(stem.unwrap_or_default()), is_word && is_described)
+    }
+
+    /// `old horses`, where one of them is called Old Tom.
+    pub(super) fn has_adjective(&self, np: &Np, end: usize) -> bool {
+        let noun = &self.tokens[end - 1];
+        let is_one = |cond: &Cond| {
+            let Cond::Word(path, lit) = cond else { return false };
+            let has = |name: &&&String| split_text(name).iter().any(|word| lit.value == singular(word));
+            let names = if self.is_part_of_title(cond, true) { self.index.texts(path) } else { Vec::new() };
+            names.iter().filter(has).count() == 1
+        };
+        noun.lower != noun.stem && np.conds.iter().any(is_one)
     }
 
     /// Whether a day may be that of the order: `by 2026-12-01`, `before`, `from`. It says which row is meant only after the
@@ -117,6 +141,80 @@ impl Parser<'_> {
         let name = lit.value.as_str().unwrap_or_default().to_lowercase();
         said.is_some_and(|token| token.lower != token.stem && !name.ends_with(&token.lower))
     }
+
+    /// Whether conditions do not say what was asked: two values of one column, one row of another table and none of it,
+    /// or two rows that are read as one (`bought a fern but no tree`, `a fern and a tree`).
+    pub(super) fn is_torn(&self, filter: &Cond) -> bool {
+        let parts = |cond: &Cond| match cond {
+            Cond::And(all) => all.clone(),
+            one => vec![one.clone()],
+        };
+        let places = 0..self.tokens.len();
+        let is_said = |class: &str| places.clone().any(|place| self.one(class, place).is_some());
+        let is_no = |place: usize| self.one("no", place).or_else(|| self.one("not", place)).is_some();
+        let takes_out = is_said("except") || places.clone().any(|at| self.one("and", at).is_some_and(is_no));
+        let all = parts(filter);
+        let values: Vec<(&Path, &Lit)> = all.iter().filter_map(equal).collect();
+        let is_never = |at: usize| {
+            values[..at].iter().any(|(path, lit)| *path == values[at].0 && lit.value != values[at].1.value)
+        };
+        if (1..values.len()).any(is_never) {
+            return true;
+        }
+        // `bay cobs and black shires`, as any colour of these with any breed.
+        let ors = all.iter().filter(|cond| matches!(cond, Cond::Or(_))).count();
+        if ors > 1 && is_said("and") && !is_said("or") || self.is_split(&all) {
+            return true;
+        }
+        all.iter().any(|cond| {
+            let Cond::Some(link, inner) = cond else { return false };
+            let inner = parts(inner);
+            let is_none = |cond: &Cond| match cond {
+                Cond::Not(inner) => matches!(inner.as_ref(), Cond::Some(known, _) if known == link),
+                _ => false,
+            };
+            // No row has two names.
+            let names = inner.iter().filter(|one| is_plain(one)).filter_map(guard::path_of);
+            let names: Vec<&Path> = names.collect();
+            let is_twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
+            all.iter().any(is_none)
+                || is_twice
+                || (inner.len() > 1 && is_said("and_another"))
+                || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
+                || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
+        })
+    }
+
+    /// Whether something that belongs to the rows of another table was taken for one of the rows in question: of `horses
+    /// ridden by Mark Stone on 2026-10-02`, who rode them and when is in the lesson.
+    fn is_split(&self, all: &[Cond]) -> bool {
+        let link_of = |cond: &Cond| match cond {
+            Cond::Some(link, _) => Some(*link),
+            Cond::Not(inner) => match inner.as_ref() {
+                Cond::Some(link, _) => Some(*link),
+                _ => None,
+            },
+            _ => None,
+        };
+        let is_said = |column: usize| {
+            let said = (0..self.tokens.len()).flat_map(|at| self.index.at(self.tokens, at));
+            said.into_iter().any(|(what, ..)| what == What::Column(self.focus, column))
+        };
+        all.iter().filter_map(link_of).any(|link| {
+            let mut others = Vec::new();
+            for other in all.iter().filter(|other| link_of(other) != Some(link)) {
+                guard::parts(other, &mut others);
+            }
+            others.into_iter().any(|other| match guard::path_of(other) {
+                Some(path) if path.table != self.focus => !self.hops(link.table, path.table).is_empty(),
+                Some(path) => {
+                    let is_day = self.sort(path) == Sort::Day && self.index.day(link.table).is_some();
+                    is_day && path.hops.is_empty() && !is_said(path.column)
+                }
+                None => false,
+            })
+        })
+    }
 }
 
 impl Index {
@@ -141,5 +239,13 @@ impl Index {
         let Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) = filter else { return false };
         let given = split_text(lit.value.as_str().unwrap_or_default()).into_iter().next();
         self.names_people(path.table, path.column) && given.is_some_and(|given| LEXICON.has(others, &given))
+    }
+}
+
+/// The column and the value of a condition that asks for one.
+fn equal(cond: &Cond) -> Option<(&Path, &Lit)> {
+    match cond {
+        Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) => Some((path, lit)),
+        _ => None,
     }
 }

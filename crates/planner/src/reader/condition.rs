@@ -4,9 +4,8 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::deeds::over;
 use super::form::{Cond, Lit, Op, Operand, Path};
-use super::index::{Sort, Subject, Verb, What, split_name};
+use super::index::{Sort, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit, month_in, month_of};
 use super::trace::Naming;
@@ -97,7 +96,10 @@ impl Parser<'_> {
             let says_name = matches!(self.tokens[after - 1].lower.as_str(), "named" | "called");
             found.extend(self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond)));
             found.extend(self.of_column(after).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
-            found.extend(self.numbered(after));
+            // `under 100 cm` is no number of its own.
+            if self.tokens[after - 1].lower != "under" {
+                found.extend(self.numbered(after));
+            }
         }
         found.extend(self.numbered(place));
         found
@@ -557,6 +559,11 @@ impl Parser<'_> {
                 let column = &self.index.tables[path.table].columns[path.column];
                 // Where every row has a number, `with a discount` means another one than 0, or nothing.
                 if column.flag.is_some() || self.is_number(&path) && !column.has_nulls {
+                    // `riders with no credits`
+                    let zero = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
+                    let is_none = negated && self.is_quantity(&path) && self.sort(&path) == Sort::Whole;
+                    let some = Cond::Not(Box::new(Cond::Cmp(path, Op::Eq, zero)));
+                    conds.extend(is_none.then_some((some, end, cost)));
                     continue;
                 }
                 // `without membership`, where the data says `none`.
@@ -591,96 +598,6 @@ impl Parser<'_> {
                 if np.order.is_none() && np.number.is_none() && np.has_table() {
                     found.push((Cond::Some(link, Box::new(Cond::all(np.conds.clone()))), *end, cost + 1));
                 }
-            }
-        }
-        found
-    }
-
-    /// A declared verb: `borrowed Dune`, `never borrowed anything`.
-    fn acted(&self, place: usize) -> All<Cond> {
-        let mut found: All<Cond> = Vec::new();
-        if self.depth > 1 {
-            return found;
-        }
-        for (what, end, cost) in self.mentions(place) {
-            let What::Verb(which) = what else { continue };
-            let Verb { table, means, subject, .. } = &self.index.verbs[which];
-            // `members who lent Emma`: the library did.
-            if *subject == Subject::We && self.index.tables[self.focus].is_people {
-                continue;
-            }
-            if *table == self.focus {
-                if self.files {
-                    found.push((means.clone(), end, cost));
-                }
-                for (object, end, more) in self.object(end) {
-                    found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
-                }
-            }
-            for link in self.links().into_iter().filter(|link| link.table == *table) {
-                let some = |conds: Vec<Cond>| {
-                    Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
-                };
-                // What comes after a verb without an object would be taken for a word about its subject.
-                found.extend(self.is_clause_end(end).then(|| (some(Vec::new()), end, cost + 1)));
-                let thing = self.one("something", end).filter(|end| self.is_clause_end(*end));
-                found.extend(thing.map(|end| (some(Vec::new()), end, cost)));
-                let other = self.about(*table);
-                for (object, end, more) in other.object(end) {
-                    found.push((some(vec![object]), end, cost + more));
-                }
-                // `booked no musical`: no such booking, and not one of something else.
-                for start in self.exact("no", end) {
-                    for (object, end, more) in other.object(start) {
-                        found.push((Cond::Not(Box::new(some(vec![object]))), end, cost + more));
-                    }
-                }
-            }
-        }
-        found
-    }
-
-    /// `did Frank book it`, `what did she book`: the rows that the conversation was about.
-    pub(super) fn spoken_of(&self, class: &str, place: usize) -> Option<(Cond, usize, u32)> {
-        let (end, rows) = (self.one(class, place)?, self.context.as_ref()?);
-        let is_person = self.index.tables[rows.table].is_people;
-        if class == "talk.person" && !is_person
-            || self.index.disagrees(&self.tokens[end - 1].lower, &rows.filter)
-        {
-            return None;
-        }
-        let hops = self.hops(self.focus, rows.table);
-        let ([hops], None) = (hops.as_slice(), &rows.order) else { return None };
-        let [hop] = hops.as_slice() else { return None };
-        Some((over(*hop, &rows.filter), end, 0))
-    }
-
-    /// Whether nothing more is said here, or something else begins.
-    fn is_clause_end(&self, place: usize) -> bool {
-        let is_sign = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign(_)));
-        let begins = ["and", "or", "except", "sorted"].iter().any(|class| self.one(class, place).is_some());
-        is_sign || begins || self.is_end(place)
-    }
-
-    /// What a verb is done to, as a condition on the rows that the verb means.
-    pub(crate) fn object(&self, place: usize) -> All<Cond> {
-        let written = place;
-        let place = self.determiners(place);
-        if !self.exact("no", place).is_empty() {
-            return Vec::new();
-        }
-        let mut found = self.conds(place);
-        // A title may begin with an article.
-        if written != place {
-            found.extend(self.conds(written));
-        }
-        found.extend(self.spoken_of("talk.it", place));
-        // `borrowed the book Dune`: the noun of the table that the value is of.
-        for (what, end, _) in self.mentions(place) {
-            if let What::Table(table) = what
-                && !self.hops(self.focus, table).is_empty()
-            {
-                found.extend(self.value(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
             }
         }
         found

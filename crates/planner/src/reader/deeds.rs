@@ -8,6 +8,7 @@ use super::metric;
 use super::parse::{All, Parser};
 use super::phrase::Np;
 use super::question::is_plain;
+use super::token::Kind;
 
 /// What is asked about something that was done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -356,10 +357,129 @@ impl<'a> Parser<'a> {
         }
         found
     }
+
+    /// A declared verb: `borrowed Dune`, `never borrowed anything`.
+    pub(super) fn acted(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        if self.depth > 1 {
+            return found;
+        }
+        found.extend(self.ended(place));
+        for (what, end, cost) in self.mentions(place) {
+            let What::Verb(which) = what else { continue };
+            let Verb { table, means, subject, .. } = &self.index.verbs[which];
+            // `members who lent Emma`: the library did.
+            if *subject == Subject::We && self.index.tables[self.focus].is_people {
+                continue;
+            }
+            if *table == self.focus {
+                if self.files {
+                    found.push((means.clone(), end, cost));
+                }
+                for (object, end, more) in self.object(end) {
+                    found.push((Cond::all(vec![means.clone(), object]), end, cost + more));
+                }
+            }
+            for link in self.links().into_iter().filter(|link| link.table == *table) {
+                let some = |conds: Vec<Cond>| {
+                    Cond::Some(link, Box::new(Cond::all([vec![means.clone()], conds].concat())))
+                };
+                // What comes after a verb without an object would be taken for a word about its subject.
+                found.extend(self.is_clause_end(end).then(|| (some(Vec::new()), end, cost + 1)));
+                let thing = self.one("something", end).filter(|end| self.is_clause_end(*end));
+                found.extend(thing.map(|end| (some(Vec::new()), end, cost)));
+                let other = self.about(*table);
+                for (object, end, more) in other.object(end) {
+                    found.push((some(vec![object]), end, cost + more));
+                }
+                // `booked no musical`: no such booking, and not one of something else.
+                for start in self.exact("no", end) {
+                    for (object, end, more) in other.object(start) {
+                        found.push((Cond::Not(Box::new(some(vec![object]))), end, cost + more));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// `ridden by Mark Stone`, `cancelled Hamlet`: what became of a row that refers to this one, and something more of it.
+    fn ended(&self, place: usize) -> All<Cond> {
+        let mut found: All<Cond> = Vec::new();
+        let mentions = self.mentions(place);
+        let is_verb = |table: usize| {
+            let mut all = mentions.iter();
+            all.any(|(what, ..)| matches!(what, What::Verb(which) if self.index.verbs[*which].table == table))
+        };
+        for (what, end, cost) in &mentions {
+            let What::Value(table, column, value) = what else { continue };
+            let is_own = self.index.tables[*table].label == Some(*column)
+                || self.index.tables[*table].key == Some(*column);
+            if is_own || is_verb(*table) {
+                continue;
+            }
+            let other = self.about(*table);
+            let means =
+                Cond::Cmp(other.own(*column), Op::Eq, Operand::Lit(self.lit(value.clone(), place, *end)));
+            for link in self.links().into_iter().filter(|link| link.table == *table) {
+                for (object, end, more) in other.object(*end) {
+                    let both = Cond::all(vec![means.clone(), object]);
+                    found.push((Cond::Some(link, Box::new(both)), end, cost + more + 2));
+                }
+            }
+        }
+        found
+    }
+
+    /// `did Frank book it`, `what did she book`: the rows that the conversation was about.
+    pub(super) fn spoken_of(&self, class: &str, place: usize) -> Option<(Cond, usize, u32)> {
+        let (end, rows) = (self.one(class, place)?, self.context.as_ref()?);
+        let is_person = self.index.tables[rows.table].is_people;
+        if class == "talk.person" && !is_person
+            || self.index.disagrees(&self.tokens[end - 1].lower, &rows.filter)
+        {
+            return None;
+        }
+        let hops = self.hops(self.focus, rows.table);
+        let ([hops], None) = (hops.as_slice(), &rows.order) else { return None };
+        let [hop] = hops.as_slice() else { return None };
+        Some((over(*hop, &rows.filter), end, 0))
+    }
+
+    /// Whether nothing more is said here, or something else begins.
+    fn is_clause_end(&self, place: usize) -> bool {
+        let is_sign = matches!(self.tokens.get(place).map(|token| &token.kind), Some(Kind::Sign(_)));
+        let begins = ["and", "or", "except", "sorted"].iter().any(|class| self.one(class, place).is_some());
+        is_sign || begins || self.is_end(place)
+    }
+
+    /// What a verb is done to, as a condition on the rows that the verb means.
+    pub(crate) fn object(&self, place: usize) -> All<Cond> {
+        let written = place;
+        let place = self.determiners(place);
+        if !self.exact("no", place).is_empty() {
+            return Vec::new();
+        }
+        let mut found = self.conds(place);
+        // A title may begin with an article.
+        if written != place {
+            found.extend(self.conds(written));
+        }
+        found.extend(self.spoken_of("talk.it", place));
+        // `borrowed the book Dune`: the noun of the table that the value is of.
+        for (what, end, _) in self.mentions(place) {
+            if let What::Table(table) = what
+                && !self.hops(self.focus, table).is_empty()
+            {
+                found.extend(self.value(end).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
+            }
+        }
+        found
+    }
 }
 
 /// A condition on rows, as one on the rows that refer to them.
-pub(super) fn over(hop: Hop, cond: &Cond) -> Cond {
+fn over(hop: Hop, cond: &Cond) -> Cond {
     let path = |path: &Path| Path { hops: [vec![hop], path.hops.clone()].concat(), ..path.clone() };
     cond.replaced(&mut |cond| match cond {
         Cond::Cmp(of, op, Operand::Column(other)) => {

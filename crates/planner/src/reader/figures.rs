@@ -78,16 +78,6 @@ impl Parser<'_> {
                 }
                 found.push((Measure::Of(function, path), Vec::new(), end, cost));
             }
-            // `total revenue`, where the revenue is a total.
-            for (what, end, cost) in self.mentions(end) {
-                if let What::Metric(which) = what
-                    && let Some((measure, filter)) = metric::measure(self.index, self.focus, which)
-                    && matches!(measure, Measure::Of("sum" | "size", _) | Measure::Product("sum", ..))
-                    && function == "sum"
-                {
-                    found.push((measure, filter.into_iter().collect(), end, cost));
-                }
-            }
             if let Some((left, right, end)) = self.revenue(end).filter(|_| matches!(function, "sum" | "avg"))
             {
                 found.push((Measure::Product(function, left, right), Vec::new(), end, 0));
@@ -96,8 +86,9 @@ impl Parser<'_> {
         // `total revenue`, where revenue is declared as a sum.
         let total = self.function(place).filter(|(_, function)| *function == "sum").map(|(end, _)| end);
         let totals = total.map(|end| self.mentions(end)).unwrap_or_default().into_iter();
-        let is_sum =
-            |measure: &Measure| matches!(measure, Measure::Of("sum", _) | Measure::Product("sum", ..));
+        let is_sum = |measure: &Measure| {
+            matches!(measure, Measure::Of("sum" | "size", _) | Measure::Product("sum", ..))
+        };
         found.extend(self.metrics(totals).filter(|(measure, ..)| is_sum(measure)));
         if self.files {
             let bare = self.columns(place).into_iter().filter(|(path, ..)| self.is_additive(path));

@@ -591,27 +591,6 @@ impl Index {
     }
 }
 
-impl Column {
-    /// A column that is in no table: what it holds is worked out from another one.
-    pub(super) fn of(name: String, sort: Sort, has_nulls: bool) -> Self {
-        Self {
-            name,
-            sort,
-            has_nulls,
-            flag: None,
-            has_time: false,
-            years: None,
-            refers: None,
-            unit: None,
-            role: None,
-            none: None,
-            cut: None,
-            before: None,
-            within: None,
-        }
-    }
-}
-
 /// What a token is found by: its singular, itself, and a name in capitals that is a little word otherwise.
 fn keys(token: &super::token::Token) -> impl Iterator<Item = &String> {
     let is_name = token.word() == token.text;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Path, Select};
-use super::index::{Sort, Table, What};
+use super::index::{Table, What};
 use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
 use super::phrase::{Head, Np};
@@ -583,48 +583,6 @@ impl Parser<'_> {
         (known.is_empty() && !by_pair).then_some((2, place + 2))
     }
 
-    /// A name in free words: no operator, number or mention in it, and capitals unless it was announced.
-    pub(crate) fn free_name(&self, place: usize, is_announced: bool) -> Option<(Lit, usize)> {
-        let first = self.tokens.get(place)?;
-        if first.kind == Kind::Quoted {
-            return Some((Lit { value: json!(first.text), at: first.at }, place + 1));
-        }
-        let is_name = |token: &Token, at: usize| {
-            token.kind == Kind::Word
-                && (is_announced || token.text.starts_with(char::is_uppercase))
-                && !LEXICON.has("never_names", &token.lower)
-                && !LEXICON.has("weekdays", &token.lower)
-                && !LEXICON.is_operator(&token.lower)
-                && LEXICON.matches("filler", &[token.lower.as_str()]).is_empty()
-                && !self.is_known_thing(at)
-        };
-        let length = self.tokens[place..]
-            .iter()
-            .enumerate()
-            .take_while(|(more, token)| is_name(token, place + more))
-            .count();
-        if length == 0 || length > 4 {
-            return None;
-        }
-        let words: Vec<String> =
-            self.tokens[place..place + length].iter().map(|token| capital(&token.text)).collect();
-        Some((self.lit(json!(words.join(" ")), place, place + length), place + length))
-    }
-
-    /// Whether a word mentions something other than a text of a column of names.
-    fn is_known_thing(&self, place: usize) -> bool {
-        self.index.at(self.tokens, place).iter().any(|(what, ..)| match what {
-            What::Value(table, column, _) | What::Word(table, column, _) => {
-                let table = &self.index.tables[*table];
-                let words = super::index::split_name(&table.columns[*column].name);
-                let is_person = table.is_people || words.iter().any(|word| LEXICON.has("person_words", word));
-                !is_person && table.columns[*column].sort != Sort::Prose
-            }
-            What::Table(_) | What::Action(_) => true,
-            _ => false,
-        })
-    }
-
     /// The calls that were asked for, defaults filled in, and what is still missing.
     fn calls(&self, which: usize, action: &Action, given: &Given) -> Vec<Call> {
         let items = if given.items.is_empty() { vec![Vec::new()] } else { given.items.clone() };
@@ -684,16 +642,6 @@ impl Parser<'_> {
 /// `x3`.
 fn times(token: &Token) -> Option<f64> {
     token.lower.strip_prefix('x').and_then(|digits| digits.parse().ok()).filter(|_| token.kind == Kind::Word)
-}
-
-fn capital(word: &str) -> String {
-    let mut characters = word.chars();
-    match characters.next() {
-        Some(first) if word.chars().all(char::is_lowercase) => {
-            first.to_uppercase().chain(characters).collect()
-        }
-        _ => word.to_owned(),
-    }
 }
 
 /// The price column of the item that an action is about, if it has an item and a count.

@@ -184,7 +184,7 @@ impl Parser<'_> {
             let conds = [np.conds.clone(), deeds.clone().into_iter().collect()].concat();
             let np = &Np { conds, ..np.clone() };
             let with = |head: Head| Np { head, ..np.clone() };
-            if what == What::Table(self.focus) || deeds.is_some() {
+            if (what == What::Table(self.focus) || deeds.is_some()) && !self.has_adjective(np, end) {
                 // `the last sales`: all of them, the newest first.
                 let is_several = self.tokens[end - 1].lower != self.tokens[end - 1].stem;
                 let is_day = |by: &Path| self.sort(by) == Sort::Day;

@@ -1,7 +1,6 @@
 //! Questions about rows of one table.
 
-use super::form::{Asked, Cond, Form, Lit, Measure, Op, Operand, Order, Path, Select};
-use super::guard;
+use super::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Order, Path, Select};
 use super::index::{Period, Sort, What, split_name};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
@@ -35,80 +34,6 @@ impl Parser<'_> {
         let ends =
             found.into_iter().filter(|(select, end, _)| self.is_end(*end) && !self.is_torn(&select.filter));
         ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
-    }
-
-    /// Whether conditions do not say what was asked: two values of one column, one row of another table and none of it,
-    /// or two rows that are read as one (`bought a fern but no tree`, `a fern and a tree`).
-    fn is_torn(&self, filter: &Cond) -> bool {
-        let parts = |cond: &Cond| match cond {
-            Cond::And(all) => all.clone(),
-            one => vec![one.clone()],
-        };
-        let places = 0..self.tokens.len();
-        let is_said = |class: &str| places.clone().any(|place| self.one(class, place).is_some());
-        let is_no = |place: usize| self.one("no", place).or_else(|| self.one("not", place)).is_some();
-        let takes_out = is_said("except") || places.clone().any(|at| self.one("and", at).is_some_and(is_no));
-        let all = parts(filter);
-        let values: Vec<(&Path, &Lit)> = all.iter().filter_map(equal).collect();
-        let is_never = |at: usize| {
-            values[..at].iter().any(|(path, lit)| *path == values[at].0 && lit.value != values[at].1.value)
-        };
-        if (1..values.len()).any(is_never) {
-            return true;
-        }
-        // `bay cobs and black shires`, as any colour of these with any breed.
-        let ors = all.iter().filter(|cond| matches!(cond, Cond::Or(_))).count();
-        if ors > 1 && is_said("and") && !is_said("or") || self.is_split(&all) {
-            return true;
-        }
-        all.iter().any(|cond| {
-            let Cond::Some(link, inner) = cond else { return false };
-            let inner = parts(inner);
-            let is_none = |cond: &Cond| match cond {
-                Cond::Not(inner) => matches!(inner.as_ref(), Cond::Some(known, _) if known == link),
-                _ => false,
-            };
-            // No row has two names.
-            let names = inner.iter().filter(|one| is_plain(one)).filter_map(guard::path_of);
-            let names: Vec<&Path> = names.collect();
-            let is_twice = (1..names.len()).any(|at| names[..at].contains(&names[at]));
-            all.iter().any(is_none)
-                || is_twice
-                || (inner.len() > 1 && is_said("and_another"))
-                || (takes_out && inner.iter().any(|one| matches!(one, Cond::Not(_))))
-                || (inner.iter().any(|one| matches!(one, Cond::Or(_))) && is_said("and") && !is_said("or"))
-        })
-    }
-
-    /// Whether something that belongs to the rows of another table was taken for one of the rows in question: of `horses
-    /// ridden by Mark Stone on 2026-10-02`, who rode them and when is in the lesson.
-    fn is_split(&self, all: &[Cond]) -> bool {
-        let link_of = |cond: &Cond| match cond {
-            Cond::Some(link, _) => Some(*link),
-            Cond::Not(inner) => match inner.as_ref() {
-                Cond::Some(link, _) => Some(*link),
-                _ => None,
-            },
-            _ => None,
-        };
-        let is_said = |column: usize| {
-            let said = (0..self.tokens.len()).flat_map(|at| self.index.at(self.tokens, at));
-            said.into_iter().any(|(what, ..)| what == What::Column(self.focus, column))
-        };
-        all.iter().filter_map(link_of).any(|link| {
-            let mut others = Vec::new();
-            for other in all.iter().filter(|other| link_of(other) != Some(link)) {
-                guard::parts(other, &mut others);
-            }
-            others.into_iter().any(|other| match guard::path_of(other) {
-                Some(path) if path.table != self.focus => !self.hops(link.table, path.table).is_empty(),
-                Some(path) => {
-                    let is_day = self.sort(path) == Sort::Day && self.index.day(link.table).is_some();
-                    is_day && path.hops.is_empty() && !is_said(path.column)
-                }
-                None => false,
-            })
-        })
     }
 
     /// Where a question may begin: after fillers, and after words like `can you tell me`.
@@ -379,6 +304,7 @@ impl Parser<'_> {
                 _ => true,
             };
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| answers(path)) {
+                let Some(path) = self.named_by(path, end) else { continue };
                 let mut rows = self.of_rows(end);
                 // `who wrote Emma`
                 if class == "who" {
@@ -426,12 +352,34 @@ impl Parser<'_> {
             }
         }
         found.extend(self.place_or_length(start));
+        found.extend(self.priced(start));
+        found
+    }
+
+    /// `the owner of Ghost`: the name of the row that a column refers to, and not its key; none for `patrons with bookings`,
+    /// who are rows of their own.
+    fn named_by(&self, path: Path, end: usize) -> Option<Path> {
+        let column = &self.index.tables[path.table].columns[path.column];
+        let said = &self.tokens[end - 1];
+        let refers =
+            column.refers.filter(|_| column.before.is_none() && !LEXICON.has("id_words", &said.lower));
+        let Some((table, to)) = refers else { return Some(path) };
+        let is_several = said.lower != said.stem;
+        let label = self.index.tables[table].label.filter(|_| !is_several)?;
+        let hop = Hop { column: path.column, table, to };
+        Some(Path { hops: [path.hops, vec![hop]].concat(), table, column: label })
+    }
+
+    /// `how much is the Moon`, `how much credit does Grace Price have`.
+    fn priced(&self, start: usize) -> All<Select> {
+        let mut found: All<Select> = Vec::new();
+        let single = |np: &Np, path: Path| np.select(self.focus, Asked::Columns(vec![path]));
         for begin in self.lex("how_much", start) {
             // `how much credit does Grace Price have`
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| self.is_number(path))
             {
                 let rows = self.of_rows(end).into_iter().filter(|(np, ..)| np.is_named());
-                found.extend(rows.map(|(np, end, more)| (single(&np, vec![path.clone()]), end, cost + more)));
+                found.extend(rows.map(|(np, end, more)| (single(&np, path.clone()), end, cost + more)));
             }
             let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
             let Some(price) = self.role("price") else { continue };
@@ -440,7 +388,7 @@ impl Parser<'_> {
                 .iter()
                 .filter(|(np, ..)| (np.is_named() || np.order.is_some()) && np.number.is_none())
             {
-                let select = single(np, vec![self.own(price)]);
+                let select = single(np, self.own(price));
                 let asks_price = matches!(self.tokens[begin - 1].lower.as_str(), "is" | "are" | "of" | "for");
                 if asks_price {
                     found.push((select.clone(), *end, *cost));
@@ -658,14 +606,6 @@ impl Parser<'_> {
             }
         }
         found
-    }
-}
-
-/// The column and the value of a condition that asks for one.
-fn equal(cond: &Cond) -> Option<(&Path, &Lit)> {
-    match cond {
-        Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) => Some((path, lit)),
-        _ => None,
     }
 }
 

@@ -23,7 +23,8 @@ impl Parser<'_> {
             for place in self.lex("direct.remove", start).into_iter().filter(is_row) {
                 for (np, end, cost) in parser.np(place).iter() {
                     let is_one = np.names.len() == 1 && np.conds.len() == 1 && !self.is_plural(&np.conds[0]);
-                    if is_one && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
+                    let is_certain = is_one && !parser.is_loosely_named(np);
+                    if is_certain && np.number.is_none() && np.order.is_none() && self.is_end(*end) {
                         found.push((Form::Remove(Box::new(np.select(table, Asked::Rows))), cost + 1));
                     }
                 }
@@ -103,6 +104,7 @@ impl Parser<'_> {
                         }
                         _ => None,
                     });
+                    let own = own.or_else(|| self.small_value(&path, start));
                     // An id is written in one piece with a digit in it.
                     let is_id = self.index.is_id(path.table, path.column)
                         && token.text.bytes().any(|byte| byte.is_ascii_digit());

@@ -12,7 +12,7 @@ use super::{Context, Reading, read_tokens};
 /// How a clause begins that asks for something to be shown.
 const QUESTIONS: [&str; 11] = [
     "show", "which", "have_any", "who", "when", "how_many", "how_much", "what_is", "compare", "about",
-    "where_is",
+    "where",
 ];
 
 /// Every reading of a request that is not one clause.

@@ -111,6 +111,27 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     }
 }
 
+impl Column {
+    /// A column that is in no table: what it holds is worked out from another one.
+    pub(super) fn of(name: String, sort: Sort, has_nulls: bool) -> Self {
+        Self {
+            name,
+            sort,
+            has_nulls,
+            flag: None,
+            has_time: false,
+            years: None,
+            refers: None,
+            unit: None,
+            role: None,
+            none: None,
+            cut: None,
+            before: None,
+            within: None,
+        }
+    }
+}
+
 impl Index {
     /// The column of a table that has a role: declared, or by the words of its name.
     pub(crate) fn role(&self, table: usize, role: &str) -> Option<usize> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_nats::jetstream::{self, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use futures_util::stream::BoxStream;
+use ordain_engine::OtherNodes;
 use ordain_store::{QueuedRun, Secret};
 use ordain_types::{BoxFuture, RunId};
 
@@ -181,7 +182,7 @@ pub struct Nats {
     workspace: String,
     runs: stream::Stream,
     /// The queue's lanes, in the order of [`Lane::ALL`].
-    work: [consumer::Consumer<consumer::pull::Config>; 2],
+    work: [consumer::Consumer<consumer::pull::Config>; 3],
     events: stream::Stream,
     nodes: kv::Store,
 }
@@ -198,10 +199,11 @@ impl Nats {
         let lane = async |lane| {
             let (name, config) =
                 (queue::consumer_name(workspace, lane), queue::consumer(store, workspace, lane));
-            let made = runs.get_or_create_consumer(&name, config).await;
+            let made = Box::pin(runs.get_or_create_consumer(&name, config)).await;
             made.map_err(refused("make the queue's consumer"))
         };
-        let work = [lane(Lane::Interactive).await?, lane(Lane::Background).await?];
+        let [interactive, background, parts] = Lane::ALL;
+        let work = [lane(interactive).await?, lane(background).await?, lane(parts).await?];
         let events = link.stream(events::config(store)).await?;
         let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
         let (store, workspace) = (store.to_owned(), workspace.to_owned());
@@ -279,6 +281,20 @@ impl Cluster for Nats {
 
     fn members(&self) -> Answer<'_, Vec<NodeMember>> {
         Box::pin(members::members(&self.nodes))
+    }
+}
+
+impl OtherNodes for Nats {
+    fn count(&self) -> BoxFuture<'_, usize> {
+        Box::pin(async {
+            let members = self.members().await.unwrap_or_default();
+            let takes_parts = |node: &&NodeMember| node.workspace == self.workspace && !node.draining;
+            members.iter().filter(takes_parts).count().max(1)
+        })
+    }
+
+    fn offer_part<'a>(&'a self, run: &'a RunId, part: u32) -> BoxFuture<'a, ()> {
+        Box::pin(self.publish_part(run, part))
     }
 }
 

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 37] = [
+const HELP: [Help; 38] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -32,6 +32,7 @@ const HELP: [Help; 37] = [
         "counter",
         "Runs that this node took after another attempt at them.",
     ),
+    ("ordain_cluster_parts_total", "counter", "Parts of runs of checks that this node took."),
     ("ordain_cluster_taken_total", "counter", "Runs that this node took from the cluster's queue."),
     ("ordain_cluster_working", "gauge", "Runs of the cluster's queue that this node carries out."),
     ("ordain_connections_open", "gauge", "Connections that are open."),

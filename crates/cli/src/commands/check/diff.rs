@@ -31,7 +31,7 @@ pub(super) fn run(args: &Args, workspace: Arc<Workspace>) -> Outcome {
         return between(args, &workspace, before, after);
     }
     let files = super::files(&workspace)?;
-    super::ensure_python()?;
+    super::ensure_python(&workspace)?;
     runtime::on_two_threads(Box::pin(async {
         let checks = super::open(workspace, &ExecutorArgs::default()).await?;
         let changes = checks.changes(&files, 2).await?;

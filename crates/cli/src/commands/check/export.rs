@@ -76,7 +76,7 @@ fn compiled(
     files: &CheckFiles,
     workspace: &Arc<Workspace>,
 ) -> Result<Exported, Failure> {
-    super::ensure_python()?;
+    super::ensure_python(workspace)?;
     runtime::on_two_threads(Box::pin(async {
         let planner = args.planner.choose(workspace).await?;
         let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;

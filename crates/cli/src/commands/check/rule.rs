@@ -93,7 +93,7 @@ pub(super) enum Wanted {
 
 /// Tries a change, shows what it does, and saves it once somebody agrees.
 pub(super) fn decide(wanted: Wanted, args: &AgreementArgs, workspace: &Arc<Workspace>) -> Outcome {
-    super::ensure_python()?;
+    super::ensure_python(workspace)?;
     runtime::on_two_threads(Box::pin(async {
         let planner = args.planner.choose(workspace).await?;
         let checks = super::open(Arc::clone(workspace), &args.executor).await?;

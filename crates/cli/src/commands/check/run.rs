@@ -315,7 +315,7 @@ pub(super) fn prepare(chosen: &Chosen, workspace: &Workspace) -> Result<(CheckOp
     }
     let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
     if !chosen.executor.is_remote() && chosen_ones.into_iter().any(needs_frames) {
-        super::ensure_python()?;
+        super::ensure_python(workspace)?;
     }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let jobs = chosen.jobs.map_or(processors, usize::from);

@@ -38,7 +38,7 @@ pub(super) struct Args {
 
 /// Carries out `ordain check suggest`.
 pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
-    super::ensure_python()?;
+    super::ensure_python(workspace)?;
     let suggestions = runtime::on_two_threads(Box::pin(async {
         let checks = super::open(Arc::clone(workspace), &ExecutorArgs::default()).await?;
         Ok::<_, Failure>(checks.suggest(&args.table).await?)

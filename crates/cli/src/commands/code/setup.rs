@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
 use ordain_engine::{CodeTask, EngineSettings};
 use ordain_files::profile_for_files;
@@ -69,7 +69,7 @@ impl Setup {
 
     /// An executor that shows large files to its cells in place.
     pub(crate) fn executor(&self) -> Result<Arc<LocalExecutor>, CellError> {
-        let mut options = LocalOptions::new(DataDir::from_env()?);
+        let mut options = LocalOptions::new(self.workspace.own_packages.data_dir()?);
         options.limits = self.limits.clone();
         options.idle_cells = 0;
         options.minimum = self.workspace.minimum_isolation;

@@ -23,7 +23,7 @@ const DETAILS: [&str; 7] = ["currency", "unit", "decimal", "thousands", "order",
 /// Carries out `ordain tables --types`.
 pub(super) fn run(name: Option<&str>, as_json: bool, args: &WorkspaceArgs) -> Outcome {
     let workspace = Arc::new(args.load()?);
-    check::ensure_python()?;
+    check::ensure_python(&workspace)?;
     let (mut tables, unused, others) = runtime::on_two_threads(Box::pin(async {
         let checks = check::open(workspace, &ExecutorArgs::default()).await?;
         let tables = checks.all_tables().await?;

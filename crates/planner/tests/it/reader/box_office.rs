@@ -264,7 +264,10 @@ fn a_part_of_a_title_in_small_letters_is_no_title() {
         "book 2 seats for the price",
         "book a price for Mark Short",
         "set the price of lives to 5",
+        "book 2 arts for Mark Short",
+        "remove the doubt",
     ]);
+    assert!(read("book 2 art for Mark Short").contains("show Art"));
     assert!(read("book 2 Lives for Mark Short").contains("title has “live”"));
     assert!(read("book 2 private lives for Mark Short").contains("Private Lives"));
 }

@@ -65,8 +65,21 @@ impl Nats {
     pub(super) async fn publish(&self, run: &QueuedRun) -> Result<(), OfferError> {
         // A run that goes on after it waited was offered before, so that its id alone is not enough.
         let id = format!("{}.{}.{}", run.run_id, run.accepted_at, self.workspace);
+        self.put(self.subject(run), id).await
+    }
+
+    /// Puts a part of a run of checks into the queue, if it is not there. One that the servers don't take now is offered again.
+    pub(super) async fn publish_part(&self, run: &RunId, part: u32) {
+        let subject =
+            format!("ordain.{}.runs.{}.{}.{run}.{part}", self.store, self.workspace, Lane::Parts.as_str());
+        if self.is_there(&subject).await.is_ok_and(|is_there| !is_there) {
+            let _ = self.put(subject.clone(), subject).await;
+        }
+    }
+
+    async fn put(&self, subject: String, id: String) -> Result<(), OfferError> {
         let message = PublishMessage::build().message_id(id).payload(self.node.clone().into());
-        let sent = self.link.jetstream.send_publish(self.subject(run), message).await;
+        let sent = self.link.jetstream.send_publish(subject, message).await;
         let acked = match sent {
             Ok(acknowledgement) => acknowledgement.await,
             Err(error) => Err(error),
@@ -79,7 +92,11 @@ impl Nats {
     }
 
     pub(super) async fn is_published(&self, run: &QueuedRun) -> Result<bool, ClusterError> {
-        match self.runs.get_last_raw_message_by_subject(&self.subject(run)).await {
+        self.is_there(&self.subject(run)).await
+    }
+
+    async fn is_there(&self, subject: &str) -> Result<bool, ClusterError> {
+        match self.runs.get_last_raw_message_by_subject(subject).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(false),
             Err(error) => Err(refused("look into the queue")(error)),
@@ -91,11 +108,13 @@ impl Nats {
         let mut answers = asked.map_err(refused("give out work"))?;
         let Some(message) = answers.next().await else { return Ok(None) };
         let message = message.map_err(refused("give out work"))?;
-        let run = message.subject.rsplit_once('.').map(|(_, run)| RunId(run.to_owned()));
+        let mut names = message.subject.rsplit('.');
+        let part = if lane == Lane::Parts { names.next().and_then(|part| part.parse().ok()) } else { None };
+        let run = names.next().map(|run| RunId(run.to_owned()));
         let attempt = message.info().map_err(refused("give out work"))?.delivered;
         let node = String::from_utf8_lossy(&message.payload).into_owned();
         let place = Box::new(Delivered(message));
-        Ok(run.map(|run| Taken { run, node, attempt: attempt.unsigned_abs(), place }))
+        Ok(run.map(|run| Taken { run, part, node, attempt: attempt.unsigned_abs(), place }))
     }
 
     fn subject(&self, run: &QueuedRun) -> String {

@@ -30,8 +30,6 @@ use super::{find, look, read, schema, served};
 
 /// Bytes of a body that says which checks.
 const BODY_BYTES_MAX: usize = 64 << 10;
-/// Checks that run at once.
-const JOBS_MAX: usize = 8;
 /// What a run of all checks is called.
 const ALL_WORDS: &str = "run all checks";
 
@@ -167,12 +165,11 @@ impl Wanted {
             let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
             return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
         }
-        let processors = std::thread::available_parallelism().map_or(2, usize::from);
         let has_hints = self.files.entries.iter().any(|entry| entry.check.is_words());
         let planner = if has_hints { service.inner.planner.clone() } else { Planner::Rules };
         Ok(CheckTask {
             request: self.words,
-            options: CheckOptions { jobs: processors.clamp(1, JOBS_MAX), planner, ..self.options },
+            options: CheckOptions { jobs: CheckOptions::jobs_here(), planner, ..self.options },
             ..served(service)?.task(self.files, who, &self.through)
         })
     }

@@ -7,12 +7,13 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use ordain_standing::Schedules;
 use ordain_store::{QueuedRun, StoreError};
-use ordain_types::{ErrorClass, RunRecord, RunState};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use ordain_types::{ErrorClass, RunId, RunRecord, RunState};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 
 use super::about;
 use crate::cluster::{Lane, Taken};
 use crate::http::caller::{Caller, LOCAL};
+use crate::http::checks::served;
 use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, RunEvent, run_error};
 use crate::http::order::Written;
 use crate::http::problem::Problem;
@@ -28,6 +29,10 @@ const LATER: Duration = Duration::from_secs(2);
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
 /// Runs of checks and of the clock that a node carries out at once: each may keep all of its cells busy.
 const BACKGROUND_SLOTS: u32 = 1;
+/// Parts of runs of checks that a node judges at once, likewise.
+const PART_SLOTS: u32 = 1;
+/// How often it is looked whether the run of a part still goes on.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// How long a run may take to be given back.
 const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 
@@ -35,7 +40,9 @@ const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Working {
     /// The slots of each lane, in the order of [`Lane::ALL`], and how many there are.
-    slots: [(Arc<Semaphore>, u32); 2],
+    slots: [(Arc<Semaphore>, u32); 3],
+    /// Has parts given back when the server stops.
+    leave: Notify,
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
 }
 
@@ -45,7 +52,8 @@ impl Working {
             let permits = usize::try_from(slots).unwrap_or(Semaphore::MAX_PERMITS);
             (Arc::new(Semaphore::new(permits)), slots)
         };
-        Self { slots: [lane(slots), lane(BACKGROUND_SLOTS)], runs: Mutex::default() }
+        let slots = [lane(slots), lane(BACKGROUND_SLOTS), lane(PART_SLOTS)];
+        Self { slots, leave: Notify::new(), runs: Mutex::default() }
     }
 
     /// How many it carries out now.
@@ -68,6 +76,7 @@ impl Working {
             return;
         }
         self.lock().values().for_each(|run| run.leave());
+        self.leave.notify_waiters();
         let _ = tokio::time::timeout(GIVE_BACK_TIME, idle()).await;
     }
 
@@ -98,7 +107,10 @@ impl Service {
             match taken {
                 Ok(Some(taken)) if self.is_draining() => taken.place.give_back(Duration::ZERO).await,
                 Ok(Some(taken)) => {
-                    tokio::spawn(self.clone().work(taken, slot));
+                    match taken.part {
+                        Some(part) => tokio::spawn(self.clone().work_on_part(taken, part, slot)),
+                        None => tokio::spawn(self.clone().work(taken, slot)),
+                    };
                 }
                 Ok(None) => {}
                 Err(error) => {
@@ -134,6 +146,41 @@ impl Service {
         match fate {
             Fate::Ended(_) => taken.place.done().await,
             Fate::Again(after) => taken.place.give_back(after).await,
+        }
+    }
+
+    /// Judges a part of a run of checks, unless the run has ended.
+    async fn work_on_part(self, taken: Taken, part: u32, _slot: OwnedSemaphorePermit) {
+        self.inner.metrics.count("ordain_cluster_parts_total", "");
+        let judged = async {
+            match served(&self) {
+                Ok(checks) if taken.attempt > ATTEMPTS_MAX => {
+                    checks.leave_part(&taken.run, part).await.map_err(Problem::from)
+                }
+                Ok(checks) => checks.judge_part(&taken.run, part).await.map_err(Problem::from),
+                Err(problem) => Err(problem),
+            }
+        };
+        let judged = tokio::select! {
+            judged = judged => Some(judged),
+            () = self.inner.working.leave.notified() => None,
+            () = self.is_over(&taken.run) => Some(Ok(())),
+            never = taken.place.keep() => match never {},
+        };
+        match judged {
+            Some(Ok(())) => taken.place.done().await,
+            Some(Err(problem)) => {
+                self.inner.log.trouble(taken.run.as_str(), &problem.detail);
+                taken.place.give_back(LATER).await;
+            }
+            None => taken.place.give_back(Duration::ZERO).await,
+        }
+    }
+
+    /// Waits until a run has ended.
+    async fn is_over(&self, run: &RunId) {
+        while !matches!(self.engine().store().queued(run).await, Ok(None)) {
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
