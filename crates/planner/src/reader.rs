@@ -291,7 +291,10 @@ fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
     let is_plural = |at: usize| {
         let token = &parser.tokens[at];
         let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if parser.index.tables[*table].label == Some(*column) && !name.to_lowercase().ends_with(&token.lower));
-        token.lower != token.stem && parser.index.at(parser.tokens, at).iter().any(|(what, ..)| is_name(what))
+        // `2 Moons` are counted.
+        let is_counted = at > 0 && matches!(parser.tokens[at - 1].kind, Kind::Number(_));
+        let is_several = token.lower != token.stem && !is_counted;
+        is_several && parser.index.at(parser.tokens, at).iter().any(|(what, ..)| is_name(what))
     };
     let because = |at: usize| {
         let token = &parser.tokens[at];
