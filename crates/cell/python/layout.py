@@ -253,8 +253,8 @@ def totals_among(rows, first_row):
         return None
     told = ", ".join(f"{row} ({label[:30]})" for row, label in found[:TOLD_MAX]) + (", …" if len(found) > TOLD_MAX else "")
     if len(found) == 1:
-        return f"row {told} may be a total of others; it is read as a row like any other"
-    return f"rows {told} may be totals of others; they are read as rows like any other"
+        return f"row {told} may be a total of others; it is read as a row like any other, so that a sum counts values twice"
+    return f"rows {told} may be totals of others; they are read as rows like any other, so that a sum counts values twice"
 
 
 def label_of_total(row):

@@ -1,10 +1,9 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Reply};
+use ordain_planner::{Brief, Draft, Exchange, Planner, Reply, question_key};
 use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 
-use crate::code::key;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::fingerprint::{Components, FingerprintInputs, RULES, hash};
@@ -41,7 +40,7 @@ impl CacheKey {
             (RunKind::Ask, Planner::Model(_)) => Self::of_words(brief),
             _ => Self {
                 kind,
-                exact: key::of(brief),
+                exact: hash(&question_key(brief)),
                 is_usable: brief.turns.is_empty(),
                 params: Vec::new(),
                 reading: None,

@@ -4,7 +4,6 @@
 //! files, and the workspace's tables to read; it changes nothing outside of its own artifacts.
 
 mod answer;
-pub(crate) mod key;
 mod session;
 
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! What a planner is shown, as plain data.
 
+mod counted;
+mod key;
 mod shape;
 
 use std::collections::BTreeMap;
@@ -9,7 +11,8 @@ use ordain_types::{Catalog, Limits, Outline, OutlineStep, Question, Table};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use shape::json_shape;
+pub use counted::TableCount;
+pub use key::question_key;
 
 /// Exactly what the planner is shown.
 #[derive(Debug, Clone)]

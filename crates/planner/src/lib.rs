@@ -24,7 +24,7 @@ mod stats;
 
 pub use brief::{
     Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
-    Task, Turn, json_shape,
+    TableCount, Task, Turn, question_key,
 };
 pub use choice::{Candidate, Choice, choose, survey};
 pub use exchange::{Draft, Exchange, MadeRows, Message, Reply, Speaker};

@@ -15,6 +15,7 @@ pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, l
 
 use crate::error::StoreError;
 use crate::options::{Invariant, TableDeclaration};
+use crate::query::RowWise;
 use crate::query::tokens::{self, Token};
 use crate::relation::{ABSENT, Kind, Relation, shortened};
 use crate::session::PlanAccess;
@@ -136,7 +137,8 @@ pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaratio
 }
 
 /// Column lists that get an index: declared ones, columns that look like what rows are asked for by, and numbers that
-/// an invariant compares, which would otherwise cost every commit a scan.
+/// an invariant over whole tables compares, which would otherwise cost every commit a scan. One about single rows looks at
+/// those that a run touched; an index on a column that runs change would make them meet each other in its pages.
 pub(crate) fn wanted_indexes(
     relation: &Relation,
     declaration: &TableDeclaration,
@@ -151,7 +153,8 @@ pub(crate) fn wanted_indexes(
         matches!(kind, Kind::Text | Kind::Integer) && names_rows(&column.name) && !is_hidden
     });
     wanted.extend(telling.map(|(_, column)| vec![column.name.clone()]).take(AUTOMATIC_MAX));
-    let compared = invariants.iter().flat_map(|invariant| compared_numbers(relation, &invariant.sql));
+    let over_tables = invariants.iter().filter(|invariant| RowWise::of(&invariant.sql).is_none());
+    let compared = over_tables.flat_map(|invariant| compared_numbers(relation, &invariant.sql));
     wanted.extend(compared.map(|column| vec![column]).take(AUTOMATIC_MAX));
     let mut seen = HashSet::new();
     wanted.retain(|columns| {

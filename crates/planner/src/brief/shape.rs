@@ -15,7 +15,7 @@ const DEPTH_MAX: usize = 5;
 const SHAPE_CHARS_MAX: usize = 600;
 
 /// The shape of JSON values: `[{item_id: text, price: number 3 to 90, color: "red"|"blue"}]`.
-pub fn json_shape<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
+pub(super) fn json_shape<'a>(values: impl IntoIterator<Item = &'a Value>) -> String {
     let mut seen = Seen::default();
     values.into_iter().for_each(|value| seen.take(value, 0));
     seen.told().chars().take(SHAPE_CHARS_MAX).collect()

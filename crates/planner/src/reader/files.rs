@@ -168,7 +168,7 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
         (0..index.tables.len()).any(|focus| !parser(focus).questions().is_empty())
     };
     Reply::Refusal(format!(
-        "{what}, so nothing was computed; a model is needed (`--model`, `ordain models`).{} You can ask about {}.{}",
+        "{what}, so nothing was computed; a model is needed (`model`).{} You can ask about {}.{}",
         [no_number(brief), unjoined].concat(),
         columns.join(", "),
         super::examples(index, is_read)
@@ -221,13 +221,11 @@ fn declined(brief: &Brief, word: Option<&str>) -> Reply {
     }
     let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
     let what = if brief.files.is_empty() {
-        "it is no calculation that I know, and no file is given (`--file FILE`; `ordain import FILE` makes a table to ask about)"
+        "it is no calculation that I know, and no file is given to ask about (`file`)"
     } else {
         "the files hold no table that it could be about"
     };
-    Reply::Refusal(format!(
-        "I do not understand {word}: {what}; a model is needed (`--model`, `ordain models`)."
-    ))
+    Reply::Refusal(format!("I do not understand {word}: {what}; a model is needed (`model`)."))
 }
 
 #[cfg(test)]

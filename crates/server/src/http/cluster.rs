@@ -7,6 +7,7 @@
 mod care;
 mod work;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -67,14 +68,20 @@ impl Service {
             store.dequeue(&queued.run_id).await?;
             return Err(problem);
         }
-        let mut ended = std::pin::pin!(self.follow(run));
+        // Neither may wait while the other one is not polled: it may have the place in the pool that the other one needs.
+        tokio::select! {
+            ended = self.follow(run) => ended,
+            never = self.keep_certain(run) => match never {},
+        }
+    }
+
+    /// Makes an accepted run certain whenever somebody wants to know.
+    async fn keep_certain(&self, run: &LiveRun) -> Infallible {
         loop {
-            tokio::select! {
-                ended = &mut ended => return ended,
-                () = run.certainty_wanted() => match store.flush().await {
-                    Ok(()) => run.make_certain(),
-                    Err(error) => self.inner.log.trouble(about.run_id.as_str(), &error.to_string()),
-                },
+            run.certainty_wanted().await;
+            match self.engine().store().flush().await {
+                Ok(()) => run.make_certain(),
+                Err(error) => self.inner.log.trouble(run.about.run_id.as_str(), &error.to_string()),
             }
         }
     }

@@ -250,6 +250,26 @@ async fn runs_that_touch_different_rows_go_on_side_by_side_on_postgres() {
     assert!(report.is_whole() && report.entries == 3, "{report:?}");
 }
 
+/// A change of an indexed column writes to the pages of every index of its table.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn runs_on_neighbouring_rows_do_not_meet_in_an_index_of_what_they_change() {
+    let world = World::postgres();
+    let store = world.shop().await;
+    let mut runs =
+        [("SG001", begin(&store, Intent::Beside).await), ("SG005", begin(&store, Intent::Beside).await)];
+    // Both have looked before either changes anything.
+    for (item_id, run) in &mut runs {
+        let by_key = json!({"op": "eq", "path": ["item_id"], "value": item_id});
+        run.call("search", json!({"table": "inventory", "where": by_key, "limit": 1})).await.unwrap();
+    }
+    for (item_id, run) in &mut runs {
+        take(run, item_id, 1).await.unwrap();
+    }
+    for (_, run) in runs {
+        commit(run).await.unwrap();
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_runs_that_touch_one_row_one_starts_again_and_gets_through() {
     let world = World::postgres();

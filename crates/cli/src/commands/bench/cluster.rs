@@ -29,6 +29,8 @@ const CLIENTS: usize = 4;
 const NODES_MAX: usize = 3;
 /// How long a node may take to do what it is waited for.
 const WAIT_MAX: Duration = Duration::from_mins(2);
+/// How often a node is asked how many commits are on their way. Its answers are a part of its processor time.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a node may say nothing before another takes its runs.
 const ACK_WAIT_S: f64 = 10.0;
 
@@ -129,7 +131,7 @@ async fn written(nodes: &[Node], each: usize) -> anyhow::Result<Writers> {
     let changes = loop {
         tokio::select! {
             changes = &mut changing => break changes??,
-            () = tokio::time::sleep(Duration::from_millis(5)) => {
+            () = tokio::time::sleep(LOOK_EVERY) => {
                 in_flight = in_flight.max(nodes[0].figure("ordain_store_commits_in_flight").await?);
             }
         }

@@ -3,24 +3,24 @@
 //! The rows are left out: the same question about new data with the same columns runs the same code, as long as the values
 //! that the question names are in the same columns.
 
-use ordain_planner::{Brief, FileBrief};
 use serde_json::{Value, json};
 
-use crate::fingerprint::hash;
+use super::{Brief, FileBrief};
+use crate::reader;
 
 /// Facts that say how a file is to be read.
 const READING: [&str; 6] = ["encoding", "delimiter", "header", "sheets", "compressed", "pandas_keys"];
 /// Facts of a table that say how it is found in its file.
 const FINDING: [&str; 7] = ["name", "path", "member", "index", "header_row", "by_column", "columns_total"];
 
-/// The key of a brief.
-pub(crate) fn of(brief: &Brief) -> String {
+/// What two questions about files have in common that one plan answers, as a text.
+pub fn question_key(brief: &Brief) -> String {
     // Signs are part of a question too: `units > 5` is not `units < 5`.
-    let words = ordain_planner::reader::spoken(brief.request.trim_end_matches(['?', '.', ' ']));
+    let words = reader::spoken(brief.request.trim_end_matches(['?', '.', ' ']));
     let files: Vec<Value> = brief.files.iter().map(schema).collect();
     let meaning = json!([brief.catalog.data, brief.catalog.phrasings, brief.catalog.metrics]);
-    let named = ordain_planner::reader::mentioned(&brief.request, brief.files.iter().flat_map(values));
-    hash(&format!("code\0{}\0{}\0{meaning}\0{}", words.join(" "), json!(files), json!(named)))
+    let named = reader::mentioned(&brief.request, brief.files.iter().flat_map(values));
+    format!("code\0{}\0{}\0{meaning}\0{}", words.join(" "), json!(files), json!(named))
 }
 
 /// The columns of a file whose values are known, each with its values.
@@ -62,7 +62,7 @@ fn schema(file: &FileBrief) -> Value {
         file.name,
         file.kind,
         is_readable,
-        ordain_planner::reader::files::is_read_in_pieces(file),
+        reader::files::is_read_in_pieces(file),
         picked(facts, &READING),
         tables,
         arrays
@@ -71,9 +71,8 @@ fn schema(file: &FileBrief) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use ordain_planner::Task;
-
     use super::*;
+    use crate::brief::Task;
 
     fn key(request: &str, rows: u64, kind: &str) -> String {
         let mut brief = Brief::new(Task::Code, request);
@@ -83,7 +82,7 @@ mod tests {
             kind: "csv".to_owned(),
             facts: json!({ "tables": [{ "rows": rows, "columns": [{ "name": "units", "type": kind, "samples": [rows] }] }] }),
         });
-        of(&brief)
+        question_key(&brief)
     }
 
     #[test]
@@ -97,7 +96,7 @@ mod tests {
                 kind: "csv".to_owned(),
                 facts: json!({ "tables": [{ "columns": [column("city", city), column("region", region)] }] }),
             });
-            of(&brief)
+            question_key(&brief)
         };
         assert_eq!(key("Bonn", "North"), key("Rome", "North"), "other values do not matter");
         assert_ne!(key("Bonn", "North"), key("North", "Bonn"));
