@@ -41,7 +41,8 @@ pub(crate) fn run(args: &Args) -> Outcome {
     if args.store {
         return store::run(&args.workspace);
     }
-    let own = if args.workspace.is_there() { Some(args.workspace.load()?.own_packages) } else { None };
+    // Without a workspace, or in one that cannot be read, it is about the machine alone.
+    let own = args.workspace.load().ok().map(|workspace| workspace.own_packages);
     let locked = own.map_or(Ok(None), |own| own.locked());
     let data_dir = DataDir::from_env()?.with_packages(locked.as_ref().ok().cloned().flatten());
     let statuses = profile::list(&data_dir)?;
