@@ -248,9 +248,9 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
         let unfit = disagreeing(index, tokens, context);
-        return Reading::None(
-            unfit.or_else(|| unclear(&first)).or_else(|| unknown(index, tokens, trace.furthest())),
-        );
+        let stopped = unknown(index, tokens, trace.furthest());
+        let is_strange = stopped.as_ref().is_some_and(|word| !word.is_known);
+        return Reading::None(unfit.or_else(|| unclear(&first).filter(|_| !is_strange)).or(stopped));
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())
@@ -291,7 +291,9 @@ fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
     let is_plural = |at: usize| {
         let token = &parser.tokens[at];
         let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if parser.index.tables[*table].label == Some(*column) && !name.to_lowercase().ends_with(&token.lower));
-        token.lower != token.stem && parser.index.at(parser.tokens, at).iter().any(|(what, ..)| is_name(what))
+        let is_counted = parser.tokens[..at].iter().any(|token| matches!(token.kind, Kind::Number(_)));
+        let mentions = parser.index.at(parser.tokens, at);
+        token.lower != token.stem && !is_counted && mentions.iter().any(|(what, ..)| is_name(what))
     };
     let because = |at: usize| {
         let token = &parser.tokens[at];
