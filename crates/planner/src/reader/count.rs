@@ -174,11 +174,10 @@ impl Parser<'_> {
     /// What is said after a column; if nothing is, the rows that the conversation was about.
     fn with_spoken(&self, place: usize) -> All<Cond> {
         let spoken = self.context.as_ref().filter(|rows| rows.table == self.focus && rows.order.is_none());
-        let mut found: All<Cond> = self.conds(place);
-        let is_said = |cond: &Cond| !cond.is_always();
-        found.retain(|(cond, ..)| is_said(cond));
-        found.push((spoken.map_or_else(Cond::always, |rows| rows.filter.clone()), place, 0));
-        found
+        let rows = spoken.map_or_else(Cond::always, |rows| rows.filter.clone());
+        let said = self.with_verb(place).into_iter();
+        said.map(|(cond, end, cost)| (if cond.is_always() { rows.clone() } else { cond }, end, cost))
+            .collect()
     }
 
     /// What is said after a column: `were sold in March`, or nothing.

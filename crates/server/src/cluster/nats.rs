@@ -8,9 +8,10 @@ mod queue;
 mod status;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use async_nats::jetstream::{self, consumer, kv, stream};
+use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use futures_util::stream::BoxStream;
 use ordain_engine::OtherNodes;
@@ -137,8 +138,7 @@ impl Link {
 
     async fn stream(&self, config: stream::Config) -> Result<stream::Stream, ClusterError> {
         let config = stream::Config { num_replicas: self.replicas, ..config };
-        let made = self.jetstream.get_or_create_stream(config).await;
-        made.map_err(refused("make a stream"))
+        once_joined("make a stream", || self.jetstream.get_or_create_stream(config.clone())).await
     }
 
     /// A list whose entries vanish unless they are written again within the time.
@@ -153,9 +153,38 @@ impl Link {
             num_replicas: self.replicas,
             ..kv::Config::default()
         };
-        let made = self.jetstream.create_key_value(config).await;
-        made.map_err(refused("make a list"))
+        once_joined("make a list", || self.jetstream.create_key_value(config.clone())).await
     }
+}
+
+/// How long servers that have just started are given to find one another.
+const JOIN_WAIT: Duration = Duration::from_secs(20);
+
+/// Makes something on servers that may not have found one another yet.
+async fn once_joined<T, E, F>(action: &'static str, make: impl Fn() -> F) -> Result<T, ClusterError>
+where
+    E: std::error::Error + Send + Sync + 'static,
+    F: Future<Output = Result<T, E>>,
+{
+    let started = Instant::now();
+    loop {
+        match make().await {
+            Err(error) if is_joining(&error) && started.elapsed() < JOIN_WAIT => {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            result => return result.map_err(refused(action)),
+        }
+    }
+}
+
+/// Whether NATS says that its servers are not together yet: too few of them, or none that leads.
+fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let kind = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
+        let Some(CreateStreamErrorKind::JetStream(error)) = kind else { return false };
+        [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE, ErrorCode::CLUSTER_NOT_LEADER]
+            .contains(&error.error_code())
+    })
 }
 
 /// An address with a scheme that we know. The part before an `@` may be a password, so no message repeats it.
