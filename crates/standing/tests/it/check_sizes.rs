@@ -281,17 +281,17 @@ async fn a_large_table_of_the_store_is_not_copied_into_a_cell() {
 #[tokio::test]
 async fn rows_that_do_not_fit_into_a_cell_are_compared_on_disk_within_a_quota() {
     let unique = json!([{"check_id": "unique", "kind": "unique", "target_table": "t", "params": {"columns": ["name"]}}]);
-    let names = (0..600_000).map(|n| format!("customer number {n:032}\n"));
+    let names = (0..1_500_000).map(|n| format!("customer number {n:032}\n"));
     let table = format!("name\n{}", names.collect::<String>());
     let world = World::with(&unique.to_string(), &[("t.csv", table.as_bytes())]);
-    let settings = "[workspace]\nname = \"w\"\n[limits]\nmemory = \"100MiB\"\n[checks]\nlarge_rows = 1\n";
+    let settings = "[workspace]\nname = \"w\"\n[limits]\nmemory = \"200MiB\"\n[checks]\nlarge_rows = 1\n";
     world.write("ordain.toml", &format!("{settings}scratch = \"1MiB\"\n"));
     let refused = &world.run().await["unique"];
     let reason = "disk_limit: it wrote more than 1MiB to disk; raise `scratch` under `[checks]`";
     assert_eq!(refused.reason.as_deref(), Some(reason), "{refused:?}");
     world.write("ordain.toml", settings);
     let found = &world.run().await["unique"];
-    assert_eq!((found.evaluated, found.failed, &found.reason), (Some(600_000), Some(0), &None), "{found:?}");
+    assert_eq!((found.evaluated, found.failed, &found.reason), (Some(1_500_000), Some(0), &None), "{found:?}");
     let left = std::fs::read_dir(world.root().join(".ordain/cache/tables/scratch")).unwrap();
     assert_eq!(left.count(), 0, "the folder is gone with its cell");
 }

@@ -207,8 +207,8 @@ async fn a_lookup_by_name_uses_an_index() {
     for (sql, index) in [
         ("SELECT doc_id FROM inventory WHERE TRUE AND (\"name\" = 'x') ORDER BY \"doc_id\" LIMIT 10", true),
         ("SELECT doc_id FROM inventory WHERE \"item_id\" = 'x'", true),
-        // The shop's invariant compares it.
-        ("SELECT doc_id FROM inventory WHERE \"quantity_in_stock\" < 0", true),
+        // The shop's invariant compares it, and looks only at rows that a run touched.
+        ("SELECT doc_id FROM inventory WHERE \"quantity_in_stock\" < 0", false),
         ("SELECT doc_id FROM inventory WHERE \"price\" = 3", false),
     ] {
         let plan: String =
