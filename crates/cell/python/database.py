@@ -33,6 +33,7 @@ def database(files, memory_bytes):
             "python_enable_replacements": "false",
         })
         _database.execute("SET TimeZone = 'UTC'")
+        _database.execute("SET enable_progress_bar = false")
         _database.execute("SET enable_external_access = false")
         _database.execute("SET lock_configuration = true")
         _database.execute("CREATE SCHEMA ordain_rows")
@@ -45,9 +46,7 @@ def database(files, memory_bytes):
 
 def show_mapped(connection, name, path):
     """Shows a mapped table under its name, and in the schema `ordain_rows` with the places of its rows."""
-    import pyarrow
-
-    rows = show(connection, quoted(name), pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all())
+    rows = show(connection, quoted(name), mapped_table(path))
     # One thread reads the rows in their order.
     connection.execute(f"CREATE OR REPLACE VIEW ordain_rows.{quoted(name)} AS SELECT *, row_number() OVER () - 1 AS ordain_row FROM ({rows})")
 

@@ -26,6 +26,7 @@ NOTES_MAX = 50
 PART_ROWS = 2_000_000
 
 _mapped = {}
+_tables = {}
 
 
 def framer(files, tables, readings, paths, notes):
@@ -117,11 +118,18 @@ def tell(notes, name, said):
     notes += [f"{name}: {note}" for note in said if len(notes) < NOTES_MAX]
 
 
-def from_file(path):
-    if path not in _mapped:
+def mapped_table(path):
+    """The Arrow table in a file. Each is mapped once: a cell has address space for that."""
+    if path not in _tables:
         import pyarrow
 
-        table = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
+        _tables[path] = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
+    return _tables[path]
+
+
+def from_file(path):
+    if path not in _mapped:
+        table = mapped_table(path)
         frame = as_pandas(table)
         metadata = table.schema.metadata or {}
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))

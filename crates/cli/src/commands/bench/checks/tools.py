@@ -120,6 +120,8 @@ def duckdb(path, checks):
     is_kept = kept.exists()
     config = {"memory_limit": "512MiB", "temp_directory": f"{path}.scratch", "preserve_insertion_order": "true"}
     connection = duckdb.connect(str(kept), config=config)
+    # It would print how far it is among the verdicts.
+    connection.execute("SET enable_progress_bar = false")
     if not is_kept:
         connection.execute("CREATE TABLE orders AS SELECT * FROM read_csv($path)", {"path": str(path)})
 
