@@ -291,7 +291,11 @@ async fn rows_that_do_not_fit_into_a_cell_are_compared_on_disk_within_a_quota() 
     assert_eq!(refused.reason.as_deref(), Some(reason), "{refused:?}");
     world.write("ordain.toml", settings);
     let found = &world.run().await["unique"];
-    assert_eq!((found.evaluated, found.failed, &found.reason), (Some(1_500_000), Some(0), &None), "{found:?}");
+    assert_eq!(
+        (found.evaluated, found.failed, &found.reason),
+        (Some(1_500_000), Some(0), &None),
+        "{found:?}"
+    );
     let left = std::fs::read_dir(world.root().join(".ordain/cache/tables/scratch")).unwrap();
     assert_eq!(left.count(), 0, "the folder is gone with its cell");
 }
