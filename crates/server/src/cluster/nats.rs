@@ -168,7 +168,7 @@ where
 {
     let started = Instant::now();
     loop {
-        match make().await {
+        match Box::pin(make()).await {
             Err(error) if is_joining(&error) && started.elapsed() < JOIN_WAIT => {
                 tokio::time::sleep(Duration::from_millis(200)).await;
             }
