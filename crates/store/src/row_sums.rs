@@ -173,7 +173,7 @@ pub(crate) async fn version(session: &mut Session) -> Result<u64, StoreError> {
     Ok(version.and_then(|seq| u64::try_from(seq).ok()).unwrap_or_default())
 }
 
-/// What an entry tells of a run that ended.
+/// The part of a ledger entry that is read here: which rows a finished run changed.
 #[derive(Deserialize)]
 struct Told {
     content: ToldContent,

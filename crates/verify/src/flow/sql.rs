@@ -200,7 +200,7 @@ fn quoted(text: &str, quote: char) -> usize {
 /// The names behind `FROM` and `JOIN`, without those that the text defines itself.
 fn table_names<'a>(words: &[Word<'a>]) -> Vec<&'a str> {
     let mut names = Vec::new();
-    // Whether what stands in each open bracket is a statement: `extract(year FROM day)` is none.
+    // For each open bracket: whether it holds a statement. `extract(year FROM day)` does not, so its FROM names no table.
     let mut brackets = Vec::new();
     for (index, word) in words.iter().enumerate() {
         let next = words.get(index + 1);

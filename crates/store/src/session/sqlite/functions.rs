@@ -232,7 +232,7 @@ enum Part<'a> {
     One,
     Char(char),
     Set {
-        /// What stands between its brackets.
+        /// The characters between the square brackets.
         inside: &'a str,
         negated: bool,
     },
