@@ -2,7 +2,7 @@
 //! stopped and cut off, PostgreSQL crashes, is restarted and has a slow disk. (Clocks that jump: the store's tests.)
 //!
 //! Faults follow the number of purchases, not the clock. With `cargo xtask test --long` 64 clients buy 10,000 times, so
-//! that faults meet runs at every stage.
+//! that faults meet runs at every stage; `ORDAIN_TEST_PROGRAM` names a build with optimisations.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -181,6 +181,7 @@ fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() 
             assert!(!clients.iter().all(std::thread::JoinHandle::is_finished), "the clients gave up");
             std::thread::sleep(Duration::from_millis(5));
         }
+        let _ = writeln!(std::io::stderr(), "fault {fault} after {wanted} purchases, {:.0?}", began.elapsed());
         cluster.fail(fault, &shopping);
     }
     cluster.fail(0, &shopping);

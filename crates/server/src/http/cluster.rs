@@ -22,7 +22,7 @@ use serde_json::json;
 pub(crate) use work::Working;
 
 use super::caller::Caller;
-use super::live::{About, FarEnd, LiveRun};
+use super::live::{About, FarEnd, LiveRun, RunEvent};
 use super::order::{Order, Written};
 use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
@@ -154,6 +154,9 @@ impl Service {
                     return Err(problem.of_run(run_id.as_str()).hint(hint));
                 }
             };
+            if let Some(FarEnd { record: Some(record), .. }) = end {
+                return Ok(*record);
+            }
             match self.looked_up(&run.about, end).await {
                 Ok(Some(ended)) => return ended,
                 Ok(None) => {}
@@ -248,10 +251,13 @@ impl Service {
     }
 
     /// Adds events of other nodes to the runs that are watched here.
-    async fn hear(&self, mut events: BoxStream<'static, (RunId, Vec<u8>)>) {
-        while let Some((run, event)) = events.next().await {
+    async fn hear(&self, mut told: BoxStream<'static, (RunId, Vec<u8>)>) {
+        while let Some((run, events)) = told.next().await {
             if let Some(run) = self.inner.live.find(run.as_str()) {
-                run.heard(&event);
+                // What is no list of events is left out.
+                for event in serde_json::from_slice::<Vec<RunEvent>>(&events).unwrap_or_default() {
+                    run.heard(event);
+                }
             }
         }
     }
