@@ -107,14 +107,12 @@ impl Store {
         })
     }
 
-    /// Accepted runs that have not ended, the oldest first. With a time, only those accepted so many milliseconds ago.
-    pub fn queue(&self, older_than_ms: u64, limit: u64) -> Answer<'_, Vec<QueuedRun>> {
+    /// Accepted runs that have not ended, the oldest first.
+    pub fn queue(&self, limit: u64) -> Answer<'_, Vec<QueuedRun>> {
         Box::pin(async move {
             let mut session = self.inner().pool.session().await?;
             let queue = own(session.dialect(), "queue");
-            let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
-            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} WHERE accepted_ms <= "));
-            sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX)).push(" ORDER BY run_id LIMIT ");
+            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} ORDER BY run_id LIMIT "));
             sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
             Ok(session.read(sql).await?.iter().map(|row| read(row)).collect())
         })

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 
+use ordain_testkit::clock::Clock;
 use ordain_testkit::{nats, postgres};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -34,6 +35,8 @@ pub(crate) struct Nodes {
     pub(crate) shops: Vec<Shop>,
     /// What the nodes find in their environment besides.
     pub(crate) variables: Vec<(&'static str, String)>,
+    /// Clocks of the nodes, where they are not the machine's.
+    pub(crate) clocks: Vec<Clock>,
     stock: u32,
 }
 
@@ -44,7 +47,8 @@ impl Nodes {
 
     pub(crate) fn on(url: String, nodes: usize, servers: usize, stock: u32) -> Self {
         let shops = (0..nodes).map(|_| Shop::new(stock)).collect();
-        Self { url, nats: nats::Servers::start(servers), shops, variables: Vec::new(), stock }
+        let nats = nats::Servers::start(servers);
+        Self { url, nats, shops, variables: Vec::new(), clocks: Vec::new(), stock }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -69,6 +73,7 @@ impl Nodes {
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
             command.current_dir(self.shops[0].folder.path()).envs(self.variables.iter().cloned());
+            command.envs(self.clocks.get(at).into_iter().flat_map(Clock::variables));
         })
     }
 

@@ -245,7 +245,7 @@ impl Service {
         if !self.inner.options.cluster.is_shared() {
             return Ok(Vec::new());
         }
-        let queued = self.engine().store().queue(0, LISTED_MAX).await?;
+        let queued = self.engine().store().queue(LISTED_MAX).await?;
         let unknown = queued.iter().filter(|queued| self.inner.live.find(queued.run_id.as_str()).is_none());
         Ok(unknown.map(|queued| Arc::new(watched(queued))).collect())
     }
