@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::Duration;
 
 use ordain_testkit::clock::Clock;
 use ordain_testkit::{nats, postgres};
@@ -252,6 +253,20 @@ fn purchases_are_made_once_although_a_node_and_a_nats_server_are_killed() {
     assert!(eventually(|| nodes.status()["accepted"] == 0), "{}", nodes.status());
     let again = buy(&addresses[1], "0-0").unwrap();
     assert!(told.contains(again["run_id"].as_str().unwrap()), "{again}");
+}
+
+#[test]
+fn a_node_that_starts_while_the_nats_servers_have_no_majority_waits_for_one() {
+    let nodes = Nodes::new(1, 3);
+    let signal_two = |signal| [1, 2].map(|at| nodes.nats.signal(at, signal));
+    signal_two(Signal::STOP);
+    std::thread::scope(|scope| {
+        let starting = scope.spawn(|| nodes.start(0, &[]));
+        // Longer than a question to the servers may take.
+        std::thread::sleep(Duration::from_secs(8));
+        signal_two(Signal::CONT);
+        assert_eq!(buy(&starting.join().unwrap().address, "k").unwrap()["state"], "committed");
+    });
 }
 
 #[test]

@@ -123,7 +123,8 @@ async fn hop(alone: &Node, node: &Node, rounds: usize) -> anyhow::Result<Hop> {
 
 async fn written(nodes: &[Node], each: usize) -> anyhow::Result<Writers> {
     let addresses: Vec<SocketAddr> = nodes.iter().map(|node| node.address).collect();
-    changed(&addresses, 5).await?;
+    // Every node compiles every plan when it comes a second time.
+    changed(&addresses, 10 * nodes.len()).await?;
     let before = Counted::of(nodes).await?;
     let began = Instant::now();
     let mut changing = tokio::spawn(async move { changed(&addresses, each).await });
