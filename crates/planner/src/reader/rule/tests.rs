@@ -472,3 +472,27 @@ fn readings_that_cannot_be_judged_are_told_with_the_reason() {
     let reply = plan(&brief);
     assert!(!matches!(&reply, Reply::Question(asked) if asked.contains("ways: ;")), "{reply:?}");
 }
+
+#[test]
+fn a_value_of_a_rule_is_as_it_is_written_and_not_as_rows_have_it() {
+    for (hint, values) in [
+        ("status must be Paid", json!(["Paid"])),
+        ("status must be one of OPEN, paid", json!(["OPEN", "paid"])),
+        ("status must be one of open, On Hold", json!(["open", "On Hold"])),
+    ] {
+        let mut brief = brief(hint);
+        with_values(&mut brief, "status", &["open", "paid", "on hold"]);
+        let Reply::Plan(draft) = plan(&brief) else { panic!("{hint} is not read") };
+        assert_eq!(draft.declared.unwrap()["params"]["values"], values, "{hint}");
+    }
+}
+
+#[test]
+fn what_is_flagged_goes_on_with_and() {
+    let mut brief = brief("flag orders where total is above 1000 and status is not paid");
+    with_values(&mut brief, "status", &["open", "paid"]);
+    let Reply::Plan(draft) = plan(&brief) else { panic!("not read") };
+    let declared = draft.declared.unwrap();
+    assert_eq!(declared["kind"], "condition", "{declared}");
+    assert!(declared["params"].to_string().contains("1000"), "{declared}");
+}
