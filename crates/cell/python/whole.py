@@ -22,7 +22,7 @@ def keep_exact():
     guard(masked_reductions, "prod", lambda *_: "prod", initial=1)
     guard(BaseMaskedArray, "_accumulate", lambda _values, name: name)
     guard(BaseGrouper, "_cython_operation", lambda *args: [arg for arg in args if isinstance(arg, str)][-1])
-    guard(array_ops, "_na_arithmetic_op", lambda _left, _right, op, *_: op.__name__)
+    guard(array_ops, "_na_arithmetic_op", lambda _left, _right, op, *_: getattr(op, "__name__", ""))
     guard(pd.Series, "dot", lambda *_: "dot")
     # Single numbers of numpy warn, where columns do not.
     warnings.filterwarnings("error", "overflow encountered in scalar", RuntimeWarning)

@@ -393,10 +393,7 @@ fn doubled_column(
     let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     used.iter().find_map(|table| {
         let doubled = tables.ready(table)?.columns.iter().filter(|column| column.reading["doubled"] == true);
-        let is_read = |name: &str| {
-            let read = effects.reads.get(table);
-            read.is_some_and(|read| read.columns.contains(name) || read.named.contains(name))
-        };
+        let is_read = |name: &str| effects.reads.get(table).is_some_and(|read| read.named.contains(name));
         let is_named = |name: &str| is_read(name) || has_sql && words.contains(name);
         let name = doubled.map(|column| column.name.as_str()).find(|name| is_named(name))?;
         let words = format!(
