@@ -35,7 +35,7 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// ever offered, taken or told.
     fn is_shared(&self) -> bool;
 
-    /// Whether the others can be reached at this moment.
+    /// Whether the others can be reached at this moment, and the queue gives out work.
     fn is_connected(&self) -> bool;
 
     /// Names this node, until its process ends.

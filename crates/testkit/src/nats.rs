@@ -71,6 +71,14 @@ impl Servers {
         kill_process(process, signal).expect("it runs");
     }
 
+    /// Removes what one that was killed has on its disk.
+    ///
+    /// # Panics
+    /// If it cannot be removed.
+    pub fn empty_disk(&self, at: usize) {
+        fs_err::remove_dir_all(self.folder.path().join(at.to_string())).expect("its folder");
+    }
+
     /// Cuts one of them off from the other servers. Clients still reach it.
     pub fn cut_off(&self, at: usize) {
         self.links_of(at).for_each(Link::cut);

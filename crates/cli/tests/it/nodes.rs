@@ -270,6 +270,20 @@ fn a_node_that_starts_while_the_nats_servers_have_no_majority_waits_for_one() {
 }
 
 #[test]
+fn work_goes_on_after_nats_came_back_with_an_empty_disk() {
+    let mut nodes = Nodes::new(1, 1);
+    let (_executor, node) = (nodes.executor(), nodes.start(0, &["--executor", "cluster"]));
+    let mut told = BTreeSet::from([bought(&[&node.address], "before")]);
+    nodes.nats.signal(0, Signal::KILL);
+    assert!(eventually(|| node.get("/readyz").status == 503), "it says that it can work");
+    nodes.nats.empty_disk(0);
+    nodes.nats.start_again(0);
+    told.insert(bought(&[&node.address], "after"));
+    assert!(eventually(|| node.get("/readyz").status == 200), "{}", node.get("/readyz").body);
+    nodes.assert_exact(postgres::Server::shared(), &told);
+}
+
+#[test]
 fn nodes_use_the_executors_that_announce_themselves() {
     let nodes = Nodes::new(1, 1);
     let node = nodes.start(0, &["--executor", "cluster"]);

@@ -9,6 +9,7 @@ mod sessions;
 mod status;
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind};
@@ -233,6 +234,14 @@ pub struct Nats {
     /// Names the store that all nodes share.
     store: String,
     workspace: String,
+    places: Places,
+    /// The lanes that gave out nothing but an error when they were last asked.
+    troubled: [AtomicBool; 4],
+}
+
+/// What the servers keep for a cluster.
+#[derive(Debug)]
+struct Places {
     runs: stream::Stream,
     /// The queue's lanes, in the order of [`Lane::ALL`].
     work: [consumer::Consumer<consumer::pull::Config>; 4],
@@ -242,13 +251,12 @@ pub struct Nats {
     sessions: kv::Store,
 }
 
-impl Nats {
-    /// Joins the cluster of a store.
-    pub async fn join(link: Link, store: &str, workspace: &str) -> Result<Self, ClusterError> {
-        let node = random_name("name this node")?;
+impl Places {
+    /// Makes what is not there.
+    async fn make(link: &Link, store: &str, workspace: &str, node: &str) -> Result<Self, ClusterError> {
         let runs = link.stream(queue::config(store)).await?;
         let lane = async |lane| {
-            let of = if lane == Lane::Own { node.as_str() } else { workspace };
+            let of = if lane == Lane::Own { node } else { workspace };
             let (name, config) = (queue::consumer_name(of, lane), queue::consumer(store, of, lane));
             let make = || runs.get_or_create_consumer(&name, config.clone());
             once_joined("make the queue's consumer", make).await
@@ -258,8 +266,31 @@ impl Nats {
         let events = link.stream(events::config(store)).await?;
         let nodes = link.list(members::nodes_list(store), members::GONE_AFTER, StorageType::Memory).await?;
         let sessions = link.list(sessions::list_name(store), sessions::KEPT_FOR, StorageType::File).await?;
+        Ok(Self { runs, work, events, nodes, sessions })
+    }
+}
+
+impl Nats {
+    /// Joins the cluster of a store.
+    pub async fn join(link: Link, store: &str, workspace: &str) -> Result<Self, ClusterError> {
+        let node = random_name("name this node")?;
+        let places = Places::make(&link, store, workspace, &node).await?;
         let (store, workspace) = (store.to_owned(), workspace.to_owned());
-        Ok(Self { link, node, store, workspace, runs, work, events, nodes, sessions })
+        Ok(Self { link, node, store, workspace, places, troubled: <[AtomicBool; 4]>::default() })
+    }
+
+    /// Says that this node is there. Servers that came back with empty disks have lost what they kept; it is made again.
+    async fn say_or_join_again(&self, member: &NodeMember) -> Result<(), ClusterError> {
+        let said = members::say(&self.places.nodes, &self.node, member).await;
+        if said.is_ok() && !self.is_troubled() {
+            return Ok(());
+        }
+        Places::make(&self.link, &self.store, &self.workspace, &self.node).await?;
+        members::say(&self.places.nodes, &self.node, member).await
+    }
+
+    fn is_troubled(&self) -> bool {
+        self.troubled.iter().any(|lane| lane.load(Ordering::Relaxed))
     }
 
     /// The connection to the cluster's servers.
@@ -274,7 +305,8 @@ impl Cluster for Nats {
     }
 
     fn is_connected(&self) -> bool {
-        self.link.client.connection_state() == async_nats::connection::State::Connected
+        let is_connected = self.link.client.connection_state() == async_nats::connection::State::Connected;
+        is_connected && !self.is_troubled()
     }
 
     fn node(&self) -> &str {
@@ -294,7 +326,11 @@ impl Cluster for Nats {
     }
 
     fn take(&self, lane: Lane) -> Answer<'_, Option<Taken>> {
-        Box::pin(self.pull(lane))
+        Box::pin(async move {
+            let taken = self.pull(lane).await;
+            self.troubled[lane as usize].store(taken.is_err(), Ordering::Relaxed);
+            taken
+        })
     }
 
     fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, event: Vec<u8>) -> BoxFuture<'a, ()> {
@@ -334,19 +370,19 @@ impl Cluster for Nats {
     }
 
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()> {
-        Box::pin(members::say(&self.nodes, &self.node, member))
+        Box::pin(self.say_or_join_again(member))
     }
 
     fn leave(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
-            let _ = self.nodes.purge(&self.node).await;
+            let _ = self.places.nodes.purge(&self.node).await;
             let _ = self.forget_lane_of(&self.node).await;
-            let _ = self.runs.delete_consumer(&queue::consumer_name(&self.node, Lane::Own)).await;
+            let _ = self.places.runs.delete_consumer(&queue::consumer_name(&self.node, Lane::Own)).await;
         })
     }
 
     fn members(&self) -> Answer<'_, Vec<NodeMember>> {
-        Box::pin(members::members(&self.nodes))
+        Box::pin(members::members(&self.places.nodes))
     }
 }
 

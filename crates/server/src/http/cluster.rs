@@ -19,6 +19,7 @@ use ordain_store::{Claim, QueuedRun, StoreError};
 use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 
+pub(crate) use care::Troubles;
 pub(crate) use work::Working;
 
 use super::caller::Caller;

@@ -89,6 +89,12 @@ pub(crate) async fn readyz(State(service): State<Service>) -> Response {
         let found = format!("{well} of {} can be reached", members.len());
         parts.push(Part { name: "executors", ok: well > 0, found });
     }
+    if options.cluster.is_shared() {
+        let ok = options.cluster.is_connected();
+        let found =
+            if ok { "the queue answers" } else { "the NATS servers do not answer, or have lost the queue" };
+        parts.push(Part { name: "cluster", ok, found: found.to_owned() });
+    }
     parts.push(disk(&options.state));
     let ready = parts.iter().all(|part| part.ok);
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };

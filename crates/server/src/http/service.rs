@@ -13,7 +13,7 @@ use ordain_planner::ModelSettings;
 use ordain_standing::Checks;
 use ordain_workspace::Environment;
 
-use super::cluster::Working;
+use super::cluster::{Troubles, Working};
 use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
@@ -177,6 +177,7 @@ pub(crate) struct Inner {
     pub(crate) new_keys: Shelf<ordain_store::Secret>,
     pub(crate) live: LiveRuns,
     pub(crate) working: Working,
+    pub(crate) troubles: Troubles,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
     pub(crate) sessions: SessionBook,
@@ -203,6 +204,7 @@ impl Service {
             new_keys: Shelf::default(),
             live: LiveRuns::new(options.runs_max),
             working: Working::new(options.slots),
+            troubles: Troubles::default(),
             retries: Retries::default(),
             questions: Questions::default(),
             sessions: SessionBook::default(),

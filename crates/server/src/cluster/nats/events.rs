@@ -53,7 +53,7 @@ impl Nats {
             None => (format!("ordain.{}.events.{}.>", self.store, self.node), DeliverPolicy::New),
         };
         let config = OrderedConfig { filter_subject, deliver_policy, ..OrderedConfig::default() };
-        let consumer = self.events.create_consumer(config).await;
+        let consumer = self.places.events.create_consumer(config).await;
         let consumer = consumer.map_err(refused("give out events"))?;
         let messages = consumer.messages().await.map_err(refused("give out events"))?;
         let event = |message: jetstream::Message| {

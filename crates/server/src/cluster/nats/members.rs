@@ -21,6 +21,10 @@ pub(super) fn nodes_list(store: &str) -> String {
     format!("ordain-{store}-nodes")
 }
 
+async fn executors_list(link: &Link) -> Result<kv::Store, ClusterError> {
+    link.list(EXECUTORS.to_owned(), GONE_AFTER, StorageType::Memory).await
+}
+
 /// A node, as it describes itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeMember {
@@ -60,21 +64,24 @@ pub struct ExecutorMember {
 /// An executor's place in the list.
 #[derive(Debug)]
 pub struct Announced {
+    link: Link,
     list: kv::Store,
 }
 
 impl Announced {
     /// Finds the list of executors.
     pub async fn find(link: &Link) -> Result<Self, ClusterError> {
-        Ok(Self { list: link.list(EXECUTORS.to_owned(), GONE_AFTER, StorageType::Memory).await? })
+        Ok(Self { list: executors_list(link).await?, link: link.clone() })
     }
 
     /// Says for ever that the executor is there.
     pub async fn keep(&self, describe: impl Fn() -> ExecutorMember) {
         loop {
             let member = describe();
-            // A word that is not heard is said again.
-            let _ = say(&self.list, &key(&member.address), &member).await;
+            // A word that is not heard is said again, when there is a list: servers may have lost theirs.
+            if say(&self.list, &key(&member.address), &member).await.is_err() {
+                let _ = executors_list(&self.link).await;
+            }
             tokio::time::sleep(SAID_EVERY).await;
         }
     }

@@ -100,7 +100,7 @@ impl Nats {
     }
 
     async fn is_there(&self, subject: &str) -> Result<bool, ClusterError> {
-        match self.runs.get_last_raw_message_by_subject(subject).await {
+        match self.places.runs.get_last_raw_message_by_subject(subject).await {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => Ok(false),
             Err(error) => Err(refused("look into the queue")(error)),
@@ -108,7 +108,8 @@ impl Nats {
     }
 
     pub(super) async fn pull(&self, lane: Lane) -> Result<Option<Taken>, ClusterError> {
-        let asked = self.work[lane as usize].batch().max_messages(1).expires(TAKE_WAIT).messages().await;
+        let asked =
+            self.places.work[lane as usize].batch().max_messages(1).expires(TAKE_WAIT).messages().await;
         let mut answers = asked.map_err(refused("give out work"))?;
         let Some(message) = answers.next().await else { return Ok(None) };
         let message = message.map_err(refused("give out work"))?;
@@ -137,7 +138,7 @@ impl Nats {
     /// Forgets the messages for a node that is gone.
     pub(super) async fn forget_lane_of(&self, node: &str) -> Result<(), ClusterError> {
         let subject = format!("ordain.{}.runs.{node}.>", self.store);
-        let purged = self.runs.purge().filter(subject).await;
+        let purged = self.places.runs.purge().filter(subject).await;
         purged.map(drop).map_err(refused("forget the work of a node"))
     }
 }

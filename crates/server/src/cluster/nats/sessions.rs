@@ -41,7 +41,7 @@ impl Nats {
                     return Ok(None);
                 }
                 let holder = self.new_holder()?;
-                if self.sessions.create(&key, value(&holder).into()).await.is_ok() {
+                if self.places.sessions.create(&key, value(&holder).into()).await.is_ok() {
                     return Ok(Some(held(holder, false)));
                 }
                 continue;
@@ -52,7 +52,7 @@ impl Nats {
             }
             // Its own entry is written again, so that it is not forgotten while the session is used.
             let holder = if is_own { holder } else { self.new_holder()? };
-            if self.sessions.update(&key, value(&holder).into(), revision).await.is_ok() {
+            if self.places.sessions.update(&key, value(&holder).into(), revision).await.is_ok() {
                 return Ok(Some(held(holder, !is_own)));
             }
         }
@@ -72,14 +72,14 @@ impl Nats {
         let key = key(owner, session);
         let was_held = self.holder(&key).await?.is_some();
         if was_held {
-            self.sessions.purge(&key).await.map_err(refused(ACTION))?;
+            self.places.sessions.purge(&key).await.map_err(refused(ACTION))?;
         }
         Ok(was_held)
     }
 
     /// Whether a node is there and takes work.
     pub(super) async fn takes_work(&self, node: &str) -> Result<bool, ClusterError> {
-        let member = self.nodes.get(node).await.map_err(refused("list who is there"))?;
+        let member = self.places.nodes.get(node).await.map_err(refused("list who is there"))?;
         let member = member.and_then(|member| serde_json::from_slice::<NodeMember>(&member).ok());
         Ok(member.is_some_and(|member| !member.draining))
     }
@@ -87,8 +87,8 @@ impl Nats {
     /// How many sessions of an owner nodes hold that are there.
     async fn held_by(&self, owner: &str) -> Result<usize, ClusterError> {
         let beginning = format!("{}.", hashed(owner));
-        let nodes: Vec<NodeMember> = members::members(&self.nodes).await?;
-        let mut keys = self.sessions.keys().await.map_err(refused(ACTION))?;
+        let nodes: Vec<NodeMember> = members::members(&self.places.nodes).await?;
+        let mut keys = self.places.sessions.keys().await.map_err(refused(ACTION))?;
         let mut count = 0;
         while let Some(key) = keys.next().await {
             let key = key.map_err(refused(ACTION))?;
@@ -106,7 +106,7 @@ impl Nats {
     }
 
     async fn holder(&self, key: &str) -> Result<Option<(Holder, u64)>, ClusterError> {
-        let entry = self.sessions.entry(key).await.map_err(refused(ACTION))?;
+        let entry = self.places.sessions.entry(key).await.map_err(refused(ACTION))?;
         let there = entry.filter(|entry| entry.operation == Operation::Put);
         let read = |entry: Entry| Some((serde_json::from_slice(&entry.value).ok()?, entry.revision));
         Ok(there.and_then(read))

@@ -1,8 +1,9 @@
 //! What a node does for its cluster besides carrying out runs: it hears events and cancels, says that it is there, and
 //! offers runs again that have no message.
 
-use std::collections::HashSet;
-use std::time::Duration;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use ordain_store::QueuedRun;
@@ -20,8 +21,28 @@ const LOOKED_AT_MAX: u64 = 200;
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 /// How long files are kept that came with a run which is not in the queue: it may just be about to be accepted.
 const UPLOADS_KEPT_MS: u64 = 3_600_000;
+/// After how long the same trouble is told again.
+const TOLD_AGAIN_AFTER: Duration = Duration::from_mins(1);
+/// Different troubles that are told in that time.
+const TROUBLES_MAX: usize = 32;
 /// How long to wait after the servers gave an error.
 const TROUBLE_WAIT: Duration = Duration::from_secs(1);
+
+/// The troubles with the cluster that were told a moment ago.
+#[derive(Debug, Default)]
+pub(crate) struct Troubles(Mutex<HashMap<String, Instant>>);
+
+impl Troubles {
+    fn is_news(&self, what: &str) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.retain(|_, at| at.elapsed() < TOLD_AGAIN_AFTER);
+        let is_news = told.len() < TROUBLES_MAX && !told.contains_key(what);
+        if is_news {
+            told.insert(what.to_owned(), Instant::now());
+        }
+        is_news
+    }
+}
 
 impl Service {
     /// Takes part in the cluster, until this is dropped.
@@ -169,7 +190,11 @@ impl Service {
         }
     }
 
-    fn trouble(&self, error: &ClusterError) {
-        self.inner.log.trouble("cluster", &error.to_string());
+    /// Tells of trouble with the cluster, of the same once a minute.
+    pub(super) fn trouble(&self, error: &ClusterError) {
+        let what = error.to_string();
+        if self.inner.troubles.is_news(&what) {
+            self.inner.log.trouble("cluster", &what);
+        }
     }
 }

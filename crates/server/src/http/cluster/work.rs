@@ -119,7 +119,7 @@ impl Service {
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    self.inner.log.trouble("cluster", &error.to_string());
+                    self.trouble(&error);
                     tokio::time::sleep(TROUBLE_WAIT).await;
                 }
             }
