@@ -26,7 +26,7 @@ pub use markdown::render_markdown;
 pub use sarif::render_sarif;
 pub use text::{TextOptions, render_summary, render_text};
 
-use crate::result::{CheckStatus, RunReport};
+use crate::result::{CheckResult, CheckStatus, RunReport};
 
 /// A format that a run can be shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -109,6 +109,20 @@ pub struct PastResult {
     /// The same as a share, in percent.
     #[serde(default)]
     pub failed_pct: Option<f64>,
+}
+
+impl PastResult {
+    /// What is kept of one result of a run.
+    pub fn of(report: &RunReport, result: &CheckResult) -> Self {
+        Self {
+            check_id: result.check_id.clone(),
+            run_id: report.run_id.clone(),
+            started_at: report.started_at.clone(),
+            status: result.status,
+            failed: result.failed,
+            failed_pct: result.failed_pct,
+        }
+    }
 }
 
 /// The report in a format. `None` for HTML, which is made of the parts of the web UI (`ordain_ui::report`).
