@@ -18,24 +18,7 @@ pub enum Theme {
     Dark,
 }
 
-impl Theme {
-    /// Every theme.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
-
-    /// The word that the cookie and the page carry.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// The theme of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.name() == name)
-    }
-}
+ordain_types::names!(Theme, name { Auto = "auto", Light = "light", Dark = "dark" });
 
 /// Who looks at a page, and what they may do.
 #[expect(clippy::struct_excessive_bools, reason = "each is something that a key allows or not")]

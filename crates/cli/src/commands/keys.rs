@@ -100,7 +100,7 @@ impl LimitArgs {
         };
         for name in self.actions.iter().flatten().map(|name| name.trim()) {
             let actions = limits.actions.get_or_insert_default();
-            match RowAction::ALL.into_iter().find(|action| action.as_str() == name) {
+            match RowAction::named(name) {
                 Some(action) => actions.push(action),
                 None if catalog.actions.iter().any(|verb| verb.name == name) => {
                     limits.verbs.push(name.to_owned());

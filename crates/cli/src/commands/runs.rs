@@ -163,12 +163,11 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
 }
 
 fn grade(text: &str) -> Result<Grade, String> {
-    let found = Grade::ALL.into_iter().find(|grade| grade.as_str() == text);
-    found.ok_or_else(|| "a run is `good` or `bad`".to_owned())
+    Grade::named(text).ok_or_else(|| "a run is `good` or `bad`".to_owned())
 }
 
 fn state(text: &str) -> Result<RunState, String> {
-    RunState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+    RunState::named(text).ok_or_else(|| {
         let known = RunState::ALL.map(RunState::as_str);
         match ordain_types::nearest(text, known) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
