@@ -171,7 +171,7 @@ impl Cells {
         for cell in on_disk {
             cell.close().await;
         }
-        if let Sharing::Shown(cells) = self.sharing {
+        if let Sharing::Shown(cells) = &self.sharing {
             cells.close().await;
         }
     }
@@ -196,6 +196,22 @@ impl Cells {
             job.limits.work_bytes = Some(job.limits.work_bytes().saturating_add(self.bytes));
             job.limits.file_bytes = job.limits.file_bytes.max(self.bytes);
         }
+    }
+}
+
+impl Drop for Cells {
+    /// A run that is given up leaves no cell behind in an executor that goes on.
+    fn drop(&mut self) {
+        let workers = std::mem::take(&mut *lock(&self.sent)).into_keys();
+        let names: Vec<String> = workers.map(|worker| self.shared_cell(worker)).collect();
+        let runtime = tokio::runtime::Handle::try_current().ok().filter(|_| !names.is_empty());
+        let Some(runtime) = runtime else { return };
+        let usual = Arc::clone(&self.usual);
+        runtime.spawn(async move {
+            for name in names {
+                usual.end_session(&name).await;
+            }
+        });
     }
 }
 
@@ -415,4 +431,39 @@ fn save(execution: &Execution, folder: &Path) -> Result<Vec<String>, String> {
 fn one_line(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     plain.take(SUMMARY_CHARACTERS_MAX).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use ordain_cell::{ExecutionFuture, Host, Output};
+    use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+    use super::*;
+
+    /// Cells elsewhere that never come to an end by themselves.
+    struct Elsewhere(UnboundedSender<String>);
+
+    impl Executor for Elsewhere {
+        fn run<'a>(&'a self, _: Job, _: &'a mut dyn Host, _: &'a mut dyn Output) -> ExecutionFuture<'a> {
+            Box::pin(std::future::pending())
+        }
+
+        fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+            Box::pin(async move { self.0.send(name.to_owned()).is_ok() })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_given_up_ends_the_cells_that_its_checks_shared() {
+        let (sender, mut ended) = unbounded_channel();
+        let executor: Arc<dyn Executor> = Arc::new(Elsewhere(sender));
+        let shared = Shared { files: Vec::new(), running_max: 1, jobs: 1, cells: 1, scratch: None };
+        let cells = Cells::new(&executor, shared, None).unwrap();
+        let name = cells.shared_cell(7);
+        lock(&cells.sent).insert(7, BTreeSet::new());
+        drop(cells);
+        assert_eq!(ended.recv().await, Some(name));
+    }
 }
