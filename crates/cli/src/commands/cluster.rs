@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             return Err(Failure::usage("no cluster is named", hint));
         };
         let status = ClusterStatus::ask(&link, &store.id().await?).await?;
-        let accepted = store.queue(0, COUNTED_MAX).await?;
+        let accepted = store.queue(COUNTED_MAX).await?;
         let oldest = accepted.first().map(|run| run.accepted_at.clone());
         let mut out = io::stdout().lock();
         if *json {
