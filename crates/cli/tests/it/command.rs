@@ -64,6 +64,15 @@ pub(crate) fn run_with_input(mut command: Command, input: &[u8]) -> Ran {
     Ran::of(&child.wait_with_output().unwrap())
 }
 
+/// The workspace of an example, in a folder that is removed when the test ends.
+pub(crate) fn init(example: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("shop");
+    let made = run(ordain([OsStr::new("init"), "--example".as_ref(), example.as_ref(), root.as_ref()]));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    (folder, root)
+}
+
 /// The text with every time in it replaced, because times differ from run to run.
 pub(crate) fn without_times(text: &str) -> String {
     let mut words: Vec<&str> = text.split(' ').collect();
