@@ -44,7 +44,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::brief::{Brief, Task};
 use crate::exchange::{Draft, Reply};
@@ -403,6 +403,8 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
                 code: written.code.clone(),
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
+                // What was read as a question is held to change nothing, whatever its code came to be.
+                declared: (!meaning.form.is_change()).then(|| json!({ "action": "read" })),
                 params: params(&brief.request, written),
                 hold: is_held.then_some(HeldBy::DirectChange),
                 ..Draft::default()

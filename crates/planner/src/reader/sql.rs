@@ -37,7 +37,9 @@ impl Params {
         if let Some(bound) = known {
             return bound.name.clone();
         }
-        let mut own = name.to_owned();
+        let plain = |character: char| if character.is_alphanumeric() { character } else { '_' };
+        let name: String = name.chars().map(plain).collect();
+        let mut own = name.clone();
         let mut number = 2;
         while self.list.iter().any(|bound| bound.name == own) {
             own = format!("{name}_{number}");
