@@ -142,11 +142,10 @@ impl Writer<'_> {
             Asked::Values(path) => self.values(select, path),
             Asked::Figure { measure, by, best } => self.figure(select, measure, by, *best),
             Asked::Holds(cond) => self.holds(select, cond),
-            Asked::Figures { .. }
-            | Asked::Share { .. }
-            | Asked::Correlation(..)
-            | Asked::Spread(_)
-            | Asked::Pairs(..) => String::new(),
+            Asked::Share { part, .. } => self.share(select, part),
+            Asked::Figures { .. } | Asked::Correlation(..) | Asked::Spread(_) | Asked::Pairs(..) => {
+                String::new()
+            }
         }
     }
 
@@ -212,7 +211,8 @@ impl Writer<'_> {
         let mut named = |cond: &Cond| match cond {
             Cond::Cmp(path, op, Operand::Lit(lit)) => {
                 let same = |bound: &&Bound| bound.at == lit.at && bound.value == lit.value;
-                let bound = params.list.iter().find(same).filter(|_| lit.at != (0, 0))?;
+                let is_known = lit.at != (0, 0) || lit.value.is_number();
+                let bound = params.list.iter().find(same).filter(|_| is_known)?;
                 is(path, *op, &bound.name).filter(|_| lit.value.is_number() || lit.value.is_string())
             }
             Cond::Days(path, from, until) => {
@@ -465,6 +465,29 @@ impl Writer<'_> {
         let sign = amounts::sign(column);
         let unit = column.unit.as_ref().filter(|_| sign.is_empty());
         (sign, unit.map(|unit| format!(" {unit}")).unwrap_or_default())
+    }
+
+    /// How many of the rows meet a condition, in percent.
+    fn share(&mut self, select: &Select, part: &Cond) -> String {
+        let mut query = Query::new(self.index, self.params, select.table);
+        let (meets, filter) = (query.condition(part), query.condition(&select.filter));
+        let filter = if select.filter.is_always() { String::new() } else { format!(" WHERE {filter}") };
+        let sql = format!(
+            "SELECT count(*) AS total, sum(CASE WHEN {meets} THEN 1 ELSE 0 END) AS part {}{filter}",
+            query.from()
+        );
+        let call = call(&sql, &query.used);
+        let rows = words::plural(&self.index.tables[select.table].noun);
+        let of = format!("{rows} {}", self.said(&select.filter));
+        let part = self.words(part);
+        format!(
+            "found = {call}[0]\nanswer_json = {{\"part\": found[\"part\"], \"total\": found[\"total\"]}}\n\
+             answer_text = f\"{{found['part'] / found['total']:.1%}} of {} ({{found['part']}} of {{found['total']}}): {}.\" if found[\"total\"] else {}\n\
+             STATUS = \"success\" if found[\"total\"] else \"no_match\"\n",
+            braces(of.trim_end()),
+            braces(&part),
+            quote(&format!("There are no {}.", of.trim_end())),
+        )
     }
 
     fn holds(&mut self, select: &Select, cond: &Cond) -> String {

@@ -373,7 +373,9 @@ impl<'a> Parser<'a> {
             let table = &self.index.tables[self.focus];
             let is_year = |column: &Column| column.cut.is_none() && column.name == "year";
             let year = || table.columns.iter().position(is_year);
-            return self.index.day(self.focus).or_else(year);
+            let day =
+                self.index.day(self.focus).filter(|day| self.files || !self.index.is_end(self.focus, *day));
+            return day.or_else(year);
         }
         // What was sold is in no stock.
         let is_record = |focus: usize| {

@@ -191,7 +191,10 @@ impl<'a> Query<'a> {
     fn operand(&mut self, name: &str, operand: &Operand) -> String {
         match operand {
             Operand::Column(path) => self.column(path),
-            Operand::Lit(lit) if lit.at == (0, 0) && !lit.value.is_string() => lit.value.to_string(),
+            // A number that the owner declared is a param, as those of the request are; that there is some in stock is not.
+            Operand::Lit(lit) if lit.at == (0, 0) && (lit.value == 0 || lit.value.is_boolean()) => {
+                lit.value.to_string()
+            }
             Operand::Lit(lit) => self.mark(name, lit),
             Operand::Of(path, cond) => {
                 let (text, used) = self.below(path.table, |query| {
