@@ -96,7 +96,7 @@ def counter(files, memory_bytes):
         """The database, how many rows a table has, and those whose value in one of the columns cannot be read."""
         connection = database(files, memory_bytes)
         mapped = from_file(files[name])
-        places = sorted({place for column in columns for place in mapped.attrs["misfits"].get(column, ())})
+        places = sorted({place for column in columns for place in mapped.attrs.get("misfits", {}).get(column, ())})
         return connection, mapped, places
 
     def unread_among(connection, rows, places):

@@ -135,9 +135,11 @@ def from_file(path):
         misfits = json.loads(metadata.get(b"ordain.misfits", b"{}"))
         # The number that the first row has in its file.
         frame.attrs["first_row"] = int(metadata.get(b"ordain.first_row", b"1"))
-        # Values that are there and do not fit their column: a check of the column fails them.
-        made = sys.modules["ordain_reading"].Misfits
-        frame.attrs["misfits"] = {name: made({int(place): text for place, text in some.items()}) for name, some in misfits.items()}
+        # Values that are there and do not fit their column: a check of the column fails them. pandas copies what hangs on a frame
+        # with every step, so nothing does that need not.
+        if misfits:
+            made = sys.modules["ordain_reading"].Misfits
+            frame.attrs["misfits"] = {name: made({int(place): text for place, text in some.items()}) for name, some in misfits.items()}
         _mapped[path] = frame
     # The mapped frame stays referred to, so pandas copies a column before it writes to it.
     return _mapped[path].copy(deep=False)

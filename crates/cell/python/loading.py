@@ -58,14 +58,13 @@ def quickly_typed(values, reading, rows_min=QUICK_FROM):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pa.array(values, from_pandas=True)
-    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    texts = with_gaps(values)
     kind = reading["type"]
     is_plain = not any(reading.get(key) for key in ("decimal", "thousands", "currency", "unit", "null_values", "zone", "order", "formula_text"))
     if not is_plain:
         return None
     if kind in TEXTS:
-        blank = pc.any(pc.match_substring_regex(texts, r"^\s+$")).as_py()
+        blank = pc.any(pc.match_substring_regex(different(texts), r"^\s+$")).as_py()
         return None if blank else pd.Series(texts.to_pandas(), dtype="str")
     if kind in ("integer", "real"):
         try:
@@ -75,12 +74,30 @@ def quickly_typed(values, reading, rows_min=QUICK_FROM):
         if kind == "real" and pc.all(pc.is_finite(numbers)).as_py() is False:
             return None
         return pd.Series(numbers.to_pandas())
-    if kind in ("date", "timestamp") and pc.all(pc.match_substring_regex(texts, ISO_SHAPE)).as_py():
+    if kind in ("date", "timestamp") and pc.all(pc.match_substring_regex(different(texts), ISO_SHAPE)).as_py():
         try:
-            return pd.Series(pd.to_datetime(texts.to_pandas(), format="ISO8601").astype("datetime64[us]"))
-        except ValueError:
+            return pd.Series(pc.cast(texts, pa.timestamp("us")).to_pandas())
+        except pa.ArrowInvalid:
             return None
     return None
+
+
+def with_gaps(values):
+    """The texts of a column as Arrow has them, with a gap for each that is empty."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = pa.array(values, from_pandas=True)
+    is_empty = pc.equal(texts, "")
+    return pc.if_else(is_empty, pa.scalar(None, texts.type), texts) if pc.any(is_empty).as_py() else texts
+
+
+def different(texts):
+    """Texts among which is every one of a column, in their order: its different ones where many are alike, else all."""
+    import pyarrow.compute as pc
+
+    head = texts[:QUICK_FROM]
+    return pc.unique(texts) if len(pc.unique(head)) * 2 <= len(head) else texts
 
 
 def spread(parsed, codes, kind):
@@ -161,16 +178,21 @@ def quickly_decided(name, values, rows_min=QUICK_FROM):
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    texts = pa.array(values, from_pandas=True)
-    texts = pc.drop_null(pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts))
+    texts = pc.drop_null(with_gaps(values))
     told = {"name": name, "notes": [], "present": len(texts), "missing": len(values) - len(texts)}
-    every = lambda pattern: pc.all(pc.match_substring_regex(texts, pattern)).as_py()  # noqa: E731
-    some = lambda pattern: pc.any(pc.match_substring_regex(texts, pattern)).as_py()  # noqa: E731
     first = texts[0].as_py() if len(texts) else ""
     if not first:
         return None
     if PLAIN.fullmatch(first):
-        if may_be_time or not every(r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$") or some(r"^-99+(\.0)?$"):
+        if may_be_time:
+            return None
+        if are_plain_integers(texts):
+            return {"type": "integer"} | told
+    among = different(texts)
+    every = lambda pattern: pc.all(pc.match_substring_regex(among, pattern)).as_py()  # noqa: E731
+    some = lambda pattern: pc.any(pc.match_substring_regex(among, pattern)).as_py()  # noqa: E731
+    if PLAIN.fullmatch(first):
+        if not every(r"^-?(0|[1-9][0-9]{0,17})(\.[0-9]+)?([eE][-+]?[0-9]{1,3})?$") or some(r"^-99+(\.0)?$"):
             return None
         if not some(r"[.eE]"):
             return {"type": "integer"} | told
@@ -182,6 +204,19 @@ def quickly_decided(name, values, rows_min=QUICK_FROM):
     looked = decide(name, counts_of(texts[: 2 * LOOKED_MAX].to_pylist()), {})
     is_text = looked["type"] == "text" and not looked["notes"] and not some(r"^(\s*|[A-Za-z#<(.\\ /-]{1,8}[)>!]?|[–—?]+)$")
     return {"type": "text"} | told if is_text else None
+
+
+def are_plain_integers(texts):
+    """Whether texts are whole numbers without anything around them or zeros in front, and none that may stand for a gap."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        numbers = pc.cast(texts, pa.int64())
+    except pa.ArrowInvalid:
+        return False
+    low, high = pc.min_max(numbers).as_py().values()
+    return -99 < low and high < 10**18 and pc.all(pc.equal(pc.cast(numbers, texts.type), texts)).as_py()
 
 
 def counted(values):

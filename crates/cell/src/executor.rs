@@ -32,10 +32,10 @@ pub(crate) use profile_spec::bare_spec;
 /// How often a job is given to a cell before it fails with `cell lost`.
 const TRIES: usize = 3;
 
-/// Jobs that share files, up to which the warm cells of a helper are quicker than a new zygote.
-const WARM_JOBS_MAX: usize = 4;
-/// The same for the size of their files.
-const WARM_BYTES_MAX: u64 = 4 << 20;
+/// What cells are given copies of, all together: as long as that takes a fraction of the start of a zygote that shows the files.
+const COPIED_BYTES_MAX: u64 = 256 << 20;
+/// The same for one cell, which has address space to map as much.
+const COPIED_TO_ONE_MAX: u64 = 128 << 20;
 /// A zygote of their own rehearses once for as many jobs as this: that is when it pays.
 const JOBS_FOR_REHEARSAL: usize = 4;
 /// After so many rehearsals the interpreter has specialised what jobs have in common.
@@ -62,11 +62,21 @@ pub trait Executor: Send + Sync {
         false
     }
 
-    /// Cells for many jobs that read the same files, which every one of them sees in place. `None` where there is no such
-    /// way, so that files have to go with each job.
-    fn sharing(&self, _shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
-        Ok(None)
+    /// How many jobs that read the same files come by them.
+    fn sharing(&self, _shared: Shared) -> Result<Sharing, CellError> {
+        Ok(Sharing::Sent)
     }
+}
+
+/// How jobs come by files that they share.
+#[derive(Debug)]
+pub enum Sharing {
+    /// These cells see them in place.
+    Shown(Box<LocalExecutor>),
+    /// The executor's own cells are on this machine, and copies for them take less time than a zygote that shows the files.
+    Copied,
+    /// They go with each job to where its cell is.
+    Sent,
 }
 
 /// What many jobs have in common.
@@ -78,6 +88,8 @@ pub struct Shared {
     pub running_max: usize,
     /// Jobs in all, as far as is known.
     pub jobs: usize,
+    /// Cells that read them, each of which would need a copy.
+    pub cells: usize,
     /// A folder on disk in which they may write. No job of a person's or a model's code may be among them then.
     pub scratch: Option<Scratch>,
 }
@@ -503,9 +515,9 @@ impl Executor for LocalExecutor {
         self.options.idle_cells > 0
     }
 
-    fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
-        if self.options.resident.is_some() && shared.scratch.is_none() && is_small(&shared) {
-            return Ok(None);
+    fn sharing(&self, shared: Shared) -> Result<Sharing, CellError> {
+        if shared.scratch.is_none() && is_quick_to_copy(&shared) {
+            return Ok(Sharing::Copied);
         }
         // Every cell is made for a job that waits already. Cells that are made ahead practise before they are idle, which
         // a run that keeps all processors busy would pay for and never get back.
@@ -518,15 +530,15 @@ impl Executor for LocalExecutor {
             rehearsals: u32::try_from((shared.jobs / JOBS_FOR_REHEARSAL).clamp(1, REHEARSALS_MAX)).ok(),
             ..self.options.clone()
         };
-        LocalExecutor::new(options).map(Some)
+        Ok(Sharing::Shown(Box::new(LocalExecutor::new(options)?)))
     }
 }
 
-/// Whether a helper's warm cells, into which files are copied, are quicker than a zygote of one's own that shows them.
-fn is_small(shared: &Shared) -> bool {
+/// Whether cells that are there, or come of a zygote that is, have copies before a zygote of their own could show them the files.
+fn is_quick_to_copy(shared: &Shared) -> bool {
     let sizes = shared.files.iter().map(|file| std::fs::metadata(&file.path).map(|metadata| metadata.len()));
-    let bytes = sizes.sum::<Result<u64, _>>();
-    shared.jobs <= WARM_JOBS_MAX && bytes.is_ok_and(|bytes| bytes <= WARM_BYTES_MAX)
+    let bytes = sizes.sum::<Result<u64, _>>().unwrap_or(u64::MAX);
+    bytes <= COPIED_TO_ONE_MAX && bytes.saturating_mul(shared.cells as u64) <= COPIED_BYTES_MAX
 }
 
 /// Copies the job's files into a cell. They are opened again when an earlier cell was lost with them.

@@ -38,7 +38,7 @@ mod zygote;
 
 pub use artifact::{Artifact, Refusal, name_problem};
 pub use error::CellError;
-pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions, Shared};
+pub use executor::{ExecutionFuture, Executor, Load, LocalExecutor, LocalOptions, Shared, Sharing};
 pub use files::hash_files;
 pub use host::{Host, HostCall, HostError, HostFuture, NoHost};
 pub use isolation::{Isolation, Layer, Level, probe};

@@ -23,7 +23,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 pub(crate) use borrow::Lender;
-pub use registry::{Helper, list};
+pub use registry::{Helper, Note, list};
 pub use serve::{IDLE_TIME_MAX, detach, serve};
 
 use crate::isolation::Level;

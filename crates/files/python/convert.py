@@ -1,8 +1,8 @@
 """Reads one data file and leaves its tables as Arrow files, with what is known of their columns.
 
 It runs in a cell, because data files are hostile: a parser that is led astray is led astray in a jail. How columns are
-read is decided by `ordain_reading`, on all of their values. The parts in `inspect` stand before this one in the program:
-they find the tables of every file but those of text and of columns on disk, which may be long and are read here. The
+read is decided by `ordain_reading`, on all of their values. The parts in `inspect` stand before this one in the program
+for a file that is neither text nor columns on disk: they find its tables. Text and columns may be long and are read here. The
 tables are written so that `frame` can map them without copying: floating point keeps its not-a-number, texts have wide
 offsets, times stand as plain numbers. Values that do not fit their column are kept beside the table, by their places.
 
@@ -16,10 +16,14 @@ import bz2
 import csv
 import gzip
 import io
+import itertools
+import json
 import lzma
 import pathlib
 import shutil
+import tempfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import ordain_reading as reading
@@ -29,6 +33,8 @@ import pyarrow as pa
 SAMPLES = 5
 DISTINCT_MAX = 20
 NOTED = 8
+# Columns that are worked on at once.
+THREADS = 2
 # Texts above this are cut into fields by Arrow.
 QUICK_BYTES = 1 << 20
 # The end of a text in which remarks below the table are looked for.
@@ -67,31 +73,32 @@ def opened(path, packing):
 
 
 def text_of(path, packing, notes):
-    """The file's text. What is not UTF-8 is read as Windows-1252, and that is noted."""
+    """The file's text, and its bytes where these are the text in UTF-8. What is not UTF-8 is read as Windows-1252, and that
+    is noted."""
     with opened(path, packing) as file:
         data = file.read()
-    if not data.strip():
+    if not data or data.isspace():
         raise Unreadable("the file is empty")
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
             notes.append(f"the file begins with a byte order mark and is read as {encoding}")
             try:
-                return data.decode(encoding)
+                return data.decode(encoding), None
             except UnicodeDecodeError as error:
                 raise Unreadable(f"byte {error.start} is not {encoding}") from None
     if declared.get("encoding"):
         try:
-            return data.decode(declared["encoding"])
+            return data.decode(declared["encoding"]), None
         except (UnicodeDecodeError, LookupError) as error:
             raise Unreadable(f"it is not {declared['encoding']}: {error}") from None
     if b"\0" in data:
         raise Unreadable("the file holds NUL bytes: it is not text")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8"), data
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         notes.append(f"line {line} is not UTF-8; the file is read as Windows-1252")
-        return data.decode("cp1252", "replace")
+        return data.decode("cp1252", "replace"), None
 
 
 class Raw:
@@ -102,7 +109,7 @@ class Raw:
         self.readings, self.stored = readings, stored or {}
 
 
-def from_text(text, form, notes):
+def from_text(text, data, form, notes):
     separator = declared.get("delimiter") or ("\t" if form == "tsv" else reading.delimiter_of(text[: 1 << 16], len(text) > 1 << 16))
     if separator != ("\t" if form == "tsv" else ","):
         notes.append(f"columns are separated by {separator!r}")
@@ -114,7 +121,7 @@ def from_text(text, form, notes):
     facts = {"delimiter": separator, "skip": start}
     frame = None
     if len(text) > QUICK_BYTES and not any("\n" in cell for row in head[:start] for cell in row):
-        frame = reading.raw_text_quickly(text.encode(), facts, names)
+        frame = reading.raw_text_quickly(data or text.encode(), facts, names)
     if frame is None:
         frame = reading.raw_text(io.StringIO(text, newline=""), facts, names)
     frame = reading.trimmed(frame)
@@ -220,13 +227,27 @@ def raw_of(path, facts, table, notes):
 # --- columns ---------------------------------------------------------------------------------------------------------
 
 
+def side_by_side(work, items, rows):
+    """What some work on columns of so many rows gives for each. On long ones it is mostly Arrow's, which leaves the
+    interpreter to others meanwhile."""
+    if rows >= reading.QUICK_FROM:
+        try:
+            with ThreadPoolExecutor(THREADS) as threads:
+                return list(threads.map(work, items))
+        except RuntimeError:
+            # The limits allow no further thread.
+            pass
+    return [work(item) for item in items]
+
+
 def decided(raw):
     """The readings of a table's columns by name, and what to say of them together."""
     said, table = declared.get("columns", {}), dict(declared.get("table", {})) | ({"exact": True} if raw.exact else {})
     ready = {}
     if not raw.exact and not table:
-        quick = ((str(name), reading.quickly_decided(str(name), raw.frame[name])) for name in raw.frame.columns if name not in said)
-        ready = {name: one for name, one in quick if one is not None}
+        undeclared = [(str(name), raw.frame[name]) for name in raw.frame.columns if name not in said]
+        quick = side_by_side(lambda column: reading.quickly_decided(*column), undeclared, len(raw.frame))
+        ready = {one["name"]: one for one in quick if one is not None}
     counts = [(str(name), {} if str(name) in ready else reading.counted(raw.frame[name])) for name in raw.frame.columns]
     found = {one["name"]: reading.as_stored(one, raw.stored.get(one["name"])) for one in reading.decide_all(counts, said, table, ready)}
     for place, unit in raw.units.items():
@@ -263,8 +284,9 @@ def as_array(values):
 
 def described(name, values, column_type, one):
     # A value that does not fit is there all the same.
-    nulls = int(values.isna().sum()) - one.get("misfits", {}).get("count", 0)
-    head = values.dropna().head(100_000)
+    gaps = int(values.isna().sum())
+    nulls = gaps - one.get("misfits", {}).get("count", 0)
+    head = (values.dropna() if gaps else values).head(100_000)
     distinct = head.drop_duplicates()
     plain = lambda items: [item if isinstance(item, (str, int, float, bool)) else str(item).removesuffix(" 00:00:00") for item in items.tolist()]  # noqa: E731
     return {
@@ -305,28 +327,22 @@ def written(number, sheet, raw):
         told = (reading.totals_among(rows, raw.first_row), reading.repeated_header(rows, list(frame.columns), raw.first_row))
         notes += filter(None, told)
     notes += said
-    columns, arrays, misfits = [], [], {}
-    for name in frame.columns:
-        values = None
-        if known is not None:
-            values, one = of_store(frame[name], known.get(name))
-            one["name"] = name
-        else:
-            one = readings[name]
-        if values is None:
-            values, wrong = typed_column(frame[name], one)
-            if wrong:
-                misfits[name] = wrong
-                rows = [place + raw.first_row for place in list(wrong)[: reading.TOLD_MAX]]
-                one["misfits"] = {"count": len(wrong), "rows": rows, "values": list(wrong.values())[: reading.TOLD_MAX]}
-                one["notes"].insert(0, reading.misfit_note(one, rows, list(wrong.values()), len(wrong)))
+    columns, misfits = [], {}
+    given = [(frame[name], *(of_store(frame[name], known.get(name)) if known is not None else (None, readings[name]))) for name in frame.columns]
+    made = side_by_side(lambda column: typed_column(*column), given, len(frame))
+    for name, (_, _, one), (values, wrong, _) in zip(frame.columns, given, made):
+        one["name"] = name
+        if wrong:
+            misfits[name] = wrong
+            rows = [place + raw.first_row for place in list(wrong)[: reading.TOLD_MAX]]
+            one["misfits"] = {"count": len(wrong), "rows": rows, "values": list(wrong.values())[: reading.TOLD_MAX]}
+            one["notes"].insert(0, reading.misfit_note(one, rows, list(wrong.values()), len(wrong)))
         notes += [f"{name}: {note}" for note in one["notes"]]
         if name in doubled:
             one["doubled"] = True
         column_type = (known or {}).get(name) or SCHEMA_TYPES.get(one["type"], "text")
         columns.append(described(name, values, column_type, one))
-        arrays.append(as_array(values))
-    table = pa.Table.from_arrays(arrays, names=list(frame.columns))
+    table = pa.Table.from_arrays([array for _, _, array in made], names=list(frame.columns))
     table = table.replace_schema_metadata({"ordain.misfits": json.dumps(misfits), "ordain.first_row": str(raw.first_row)})
     target = f"{number}.arrow"
     with pa.ipc.new_file(str(artifacts / target), table.schema) as writer:
@@ -335,13 +351,17 @@ def written(number, sheet, raw):
     return {"sheet": sheet, "file": target, "rows": len(frame), "columns": columns, "notes": kept}
 
 
-def typed_column(values, one):
-    if reading.is_native(values, one):
+def typed_column(raw, values, one):
+    """A column with its type, the values that do not fit it, and the same as `frame` can map it."""
+    wrong = {}
+    if values is None and reading.is_native(raw, one):
+        values = raw
         if one["type"] == "json":
-            return values.map(lambda value: json.dumps(value, default=reading.plain_json), na_action="ignore").astype("str"), {}
-        return values, {}
-    column, wrong = reading.typed(values, one)
-    return column.dt.tz_localize("UTC") if one.get("zone") and column.dtype.kind == "M" else column, wrong
+            values = raw.map(lambda value: json.dumps(value, default=reading.plain_json), na_action="ignore").astype("str")
+    elif values is None:
+        values, wrong = reading.typed(raw, one)
+        values = values.dt.tz_localize("UTC") if one.get("zone") and values.dtype.kind == "M" else values
+    return values, wrong, as_array(values)
 
 
 def converted(path):
@@ -351,7 +371,7 @@ def converted(path):
     elif form in ("parquet", "feather"):
         raws = {None: from_columns(path, packing, form)}
     elif form in ("csv", "tsv"):
-        raws = {None: from_text(text_of(path, packing, notes), form, notes)}
+        raws = {None: from_text(*text_of(path, packing, notes), form, notes)}
     else:
         raws = looked_into(path)
     return [written(number, sheet, raw) for number, (sheet, raw) in enumerate(raws.items())]

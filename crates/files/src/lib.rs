@@ -30,8 +30,9 @@ use serde_json::json;
 pub fn own_programs() -> impl Iterator<Item = &'static str> {
     static PROGRAM: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::program);
     static SEEDS: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::seed_program);
-    static CONVERTER: std::sync::LazyLock<String> = std::sync::LazyLock::new(look::convert_program);
-    [PROGRAM.as_str(), SEEDS.as_str(), CONVERTER.as_str()].into_iter()
+    static CONVERTERS: std::sync::LazyLock<[String; 2]> =
+        std::sync::LazyLock::new(|| [false, true].map(look::convert_program));
+    [PROGRAM.as_str(), SEEDS.as_str()].into_iter().chain(CONVERTERS.iter().map(String::as_str))
 }
 
 /// How many files a request may have.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ordain_cell::{
-    CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, LocalExecutor, NoHost, Shared,
+    CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, NoHost, Shared, Sharing,
 };
 use ordain_checks::kinds::TRANSFORM;
 use ordain_checks::{Check, Counts, FailedRow};
@@ -50,15 +50,17 @@ pub struct CheckFindings {
     pub stdout: String,
 }
 
-/// Cells that see files in place where they are on this machine. Elsewhere a cell that checks share is sent a file once; a
-/// job with a cell to itself has its files with it.
+/// Cells that see files in place where these are large and on this machine. Otherwise a cell that checks share is given a file
+/// once; a job with a cell to itself has its files with it.
 pub(crate) struct Cells {
-    here: Option<LocalExecutor>,
-    elsewhere: Arc<dyn Executor>,
+    sharing: Sharing,
+    usual: Arc<dyn Executor>,
     files: Vec<InputFile>,
+    /// The size of all files.
+    bytes: u64,
     /// Tells them apart from those of another run of checks in this process.
     number: usize,
-    /// The workers that have a shared cell elsewhere, and the files that it has.
+    /// The workers that have a shared cell to which files are given, and the files that it has.
     sent: Mutex<HashMap<usize, BTreeSet<String>>>,
     disk: Option<Disk>,
     /// The workers that have a cell with room on disk.
@@ -66,24 +68,28 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// Cells for jobs that read some of these files. With `disk`, those that DuckDB judges have room there.
+    /// Cells for jobs that read some of the files of `shared`. With `disk`, those that DuckDB judges have room there.
     pub(crate) fn new(
         executor: &Arc<dyn Executor>,
-        files: Vec<InputFile>,
-        running_max: usize,
-        jobs: usize,
+        shared: Shared,
         disk: Option<Disk>,
     ) -> Result<Self, CellError> {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let here = executor.sharing(Shared { files: files.clone(), running_max, jobs, scratch: None })?;
-        let (elsewhere, number) = (Arc::clone(executor), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let files = shared.files.clone();
+        let bytes = files.iter().filter_map(|file| Some(fs_err::metadata(&file.path).ok()?.len())).sum();
+        let sharing = executor.sharing(shared)?;
+        let (usual, number) = (Arc::clone(executor), NUMBER.fetch_add(1, Ordering::Relaxed));
         let (sent, on_disk) = (Mutex::default(), Mutex::default());
-        Ok(Self { here, elsewhere, files, number, sent, disk, on_disk })
+        Ok(Self { sharing, usual, files, bytes, number, sent, disk, on_disk })
     }
 
     /// Whether they are on this machine.
     pub(crate) fn are_here(&self) -> bool {
-        self.here.is_some()
+        !matches!(self.sharing, Sharing::Sent)
+    }
+
+    fn are_shown_files(&self) -> bool {
+        matches!(self.sharing, Sharing::Shown(_))
     }
 
     /// Runs a job that reads the files of these names, again if its executor was lost.
@@ -109,18 +115,16 @@ impl Cells {
         let alone = job.clone();
         job.session = Some(self.shared_cell(worker));
         job.is_fresh = true;
-        if self.here.is_none() {
+        if !self.are_shown_files() {
             let mut sent = lock(&self.sent);
             let has = sent.entry(worker).or_default();
-            let missing =
-                self.files.iter().filter(|file| reads.contains(&file.name) && has.insert(file.name.clone()));
-            job.files.extend(missing.cloned());
+            self.give(&mut job, |file| reads.contains(&file.name) && has.insert(file.name.clone()));
         }
         let ran = self.executor().run(job, &mut NoHost, &mut Discard).await;
         match ran {
             Ok(execution) if is_well(&execution) => return Ok(execution),
             // Elsewhere the cell may have been lost with its machine.
-            Err(error) if self.here.is_some() => return Err(error),
+            Err(error) if self.are_here() => return Err(error),
             Ok(_) | Err(_) => self.end_shared(worker).await,
         }
         self.run(alone, reads).await
@@ -133,8 +137,7 @@ impl Cells {
         loop {
             let kept = lock(&self.on_disk).remove(&worker);
             let is_fresh = kept.is_none();
-            let shared = || Shared { files: self.files.clone(), running_max: 1, jobs: 1, scratch: None };
-            let made = if is_fresh { disk.executor(self.elsewhere.as_ref(), shared())? } else { kept };
+            let made = if is_fresh { disk.executor(self.usual.as_ref(), &self.files)? } else { kept };
             let Some(cell) = made else { return Ok(None) };
             let ran = cell.run(job.clone()).await;
             let is_well = ran.as_ref().is_ok_and(is_well);
@@ -168,19 +171,47 @@ impl Cells {
         for cell in on_disk {
             cell.close().await;
         }
-        if let Some(here) = self.here {
-            here.close().await;
+        if let Sharing::Shown(cells) = &self.sharing {
+            cells.close().await;
         }
     }
 
     fn executor(&self) -> &dyn Executor {
-        self.here.as_ref().map_or(self.elsewhere.as_ref(), |here| here)
+        match &self.sharing {
+            Sharing::Shown(cells) => cells.as_ref(),
+            Sharing::Copied | Sharing::Sent => self.usual.as_ref(),
+        }
     }
 
     fn add_files(&self, job: &mut Job, reads: &[String]) {
-        if self.here.is_none() {
-            job.files.extend(self.files.iter().filter(|file| reads.contains(&file.name)).cloned());
+        if !self.are_shown_files() {
+            self.give(job, |file| reads.contains(&file.name));
         }
+    }
+
+    /// Gives a job some of the files. On this machine they take nothing of what its limits allow it.
+    fn give(&self, job: &mut Job, is_given: impl FnMut(&&InputFile) -> bool) {
+        job.files.extend(self.files.iter().filter(is_given).cloned());
+        if self.are_here() {
+            job.limits.work_bytes = Some(job.limits.work_bytes().saturating_add(self.bytes));
+            job.limits.file_bytes = job.limits.file_bytes.max(self.bytes);
+        }
+    }
+}
+
+impl Drop for Cells {
+    /// A run that is given up leaves no cell behind in an executor that goes on.
+    fn drop(&mut self) {
+        let workers = std::mem::take(&mut *lock(&self.sent)).into_keys();
+        let names: Vec<String> = workers.map(|worker| self.shared_cell(worker)).collect();
+        let runtime = tokio::runtime::Handle::try_current().ok().filter(|_| !names.is_empty());
+        let Some(runtime) = runtime else { return };
+        let usual = Arc::clone(&self.usual);
+        runtime.spawn(async move {
+            for name in names {
+                usual.end_session(&name).await;
+            }
+        });
     }
 }
 
@@ -402,4 +433,39 @@ fn save(execution: &Execution, folder: &Path) -> Result<Vec<String>, String> {
 fn one_line(text: &str) -> String {
     let plain = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     plain.take(SUMMARY_CHARACTERS_MAX).collect::<String>().trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+
+    use ordain_cell::{ExecutionFuture, Host, Output};
+    use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+    use super::*;
+
+    /// Cells elsewhere that never come to an end by themselves.
+    struct Elsewhere(UnboundedSender<String>);
+
+    impl Executor for Elsewhere {
+        fn run<'a>(&'a self, _: Job, _: &'a mut dyn Host, _: &'a mut dyn Output) -> ExecutionFuture<'a> {
+            Box::pin(std::future::pending())
+        }
+
+        fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
+            Box::pin(async move { self.0.send(name.to_owned()).is_ok() })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_run_that_is_given_up_ends_the_cells_that_its_checks_shared() {
+        let (sender, mut ended) = unbounded_channel();
+        let executor: Arc<dyn Executor> = Arc::new(Elsewhere(sender));
+        let shared = Shared { files: Vec::new(), running_max: 1, jobs: 1, cells: 1, scratch: None };
+        let cells = Cells::new(&executor, shared, None).unwrap();
+        let name = cells.shared_cell(7);
+        lock(&cells.sent).insert(7, BTreeSet::new());
+        drop(cells);
+        assert_eq!(ended.recv().await, Some(name));
+    }
 }

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use futures_util::StreamExt as _;
-use futures_util::stream::FuturesUnordered;
+use futures_util::stream;
 use ordain_cell::profile::Profile;
-use ordain_cell::{Execution, FRAMES_SOURCE, InputFile, Job, READING_SOURCE};
+use ordain_cell::{Execution, FRAMES_SOURCE, InputFile, Job, READING_SOURCE, Shared};
 use ordain_checks::ChecksError;
 use ordain_checks::export::{LoadedFile, Loader};
 use ordain_engine::EngineError;
@@ -87,7 +87,7 @@ impl Checks {
         Ok(Loader {
             reading: READING_SOURCE,
             frames: FRAMES_SOURCE,
-            converter: convert_program(),
+            converter: convert_program(true),
             settings: convert_settings(),
             files: files.into_iter().map(loaded).collect(),
         })
@@ -121,17 +121,24 @@ impl Checks {
                 .map_err(ChecksError::state(format!("read `{}`", file.shown)))?;
             inputs.push(InputFile { name: number.to_string(), path });
         }
-        let cells = Cells::new(self.engine.executor(), inputs, jobs, files.len(), None)?;
-        let code = own_code(&convert_program());
-        let mut running: FuturesUnordered<_> = files
+        // Each file is read in a cell of its own.
+        let shared = Shared { files: inputs, running_max: jobs, jobs: files.len(), cells: 1, scratch: None };
+        let cells = Cells::new(self.engine.executor(), shared, None)?;
+        let of_columns = own_code(&convert_program(false));
+        let is_looked_into = |file: &DataFile| file.may_hold_several() && file.known.is_none();
+        let of_any = files.iter().any(|(_, file)| is_looked_into(file));
+        let of_any = of_any.then(|| own_code(&convert_program(true)));
+        let converting: Vec<_> = files
             .iter()
             .enumerate()
             .map(|(number, (key, file))| {
+                let code = of_any.as_ref().filter(|_| is_looked_into(file)).unwrap_or(&of_columns);
                 let job = self.converting_job(code.clone(), number, file, cells.are_here());
                 let (cells, profile) = (&cells, job.profile);
                 async move { (key, profile, cells.run(job, &[number.to_string()]).await) }
             })
             .collect();
+        let mut running = stream::iter(converting).buffer_unordered(jobs.max(1));
         while let Some((key, profile, execution)) = running.next().await {
             let result = match execution {
                 // Other files are read without that profile.

@@ -8,7 +8,9 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use ordain_cell::{CellError, Discard, Execution, Executor, Job, LocalExecutor, NoHost, Scratch, Shared};
+use ordain_cell::{
+    CellError, Discard, Execution, Executor, InputFile, Job, LocalExecutor, NoHost, Scratch, Shared, Sharing,
+};
 use tempfile::TempDir;
 
 /// The folder with all of them, below the cache.
@@ -25,7 +27,7 @@ pub(crate) struct Disk {
 
 /// An executor with a folder on disk.
 pub(crate) struct OnDisk {
-    executor: LocalExecutor,
+    executor: Box<LocalExecutor>,
     folder: Folder,
 }
 
@@ -41,13 +43,17 @@ impl Disk {
     pub(crate) fn executor(
         &self,
         executor: &dyn Executor,
-        shared: Shared,
+        files: &[InputFile],
     ) -> Result<Option<OnDisk>, CellError> {
         let failed = |source| CellError::Host { action: "make a folder on disk", source };
         let folder = Folder::make(&self.below).map_err(failed)?;
         let scratch = Scratch { folder: folder.folder.path().join(SHOWN), bytes: self.bytes };
-        let shared = Shared { running_max: 1, scratch: Some(scratch), ..shared };
-        Ok(executor.sharing(shared)?.map(|executor| OnDisk { executor, folder }))
+        let files = files.to_vec();
+        let shared = Shared { files, running_max: 1, jobs: 1, cells: 1, scratch: Some(scratch) };
+        match executor.sharing(shared)? {
+            Sharing::Shown(executor) => Ok(Some(OnDisk { executor, folder })),
+            Sharing::Copied | Sharing::Sent => Ok(None),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
+use ordain_cell::Shared;
 use ordain_checks::kinds::TRANSFORM;
 use ordain_checks::{Check, CheckStatus, ChecksError, CodeFrom, Location, RunReport, SkipReason};
 use ordain_engine::{EngineError, Head, ProgramsRan, millis};
@@ -310,7 +311,10 @@ impl Checks {
             .collect();
         let files = paths.into_iter().map(crate::cells::file).collect();
         let disk = Disk { below: self.cache_folder(), bytes: self.workspace.scratch_bytes };
-        Ok(Cells::new(self.engine.executor(), files, jobs, ready.len(), Some(disk))?)
+        let alone = ready.iter().filter(|(_, ready)| !ready.plan.source.is_ours()).count();
+        let cells = alone + jobs.min(ready.len() - alone);
+        let shared = Shared { files, running_max: jobs, jobs: ready.len(), cells, scratch: None };
+        Ok(Cells::new(self.engine.executor(), shared, Some(disk))?)
     }
 }
 

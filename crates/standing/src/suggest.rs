@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ordain_cell::profile::Profile as Packages;
-use ordain_cell::{InputFile, Job};
+use ordain_cell::{InputFile, Job, Shared};
 use ordain_checks::ChecksError;
 use ordain_checks::suggest::{PROFILE_CODE, Profile, Suggestion, suggest};
 use ordain_engine::EngineError;
@@ -63,7 +63,8 @@ impl Checks {
         }
         job.values.insert("inputs".to_owned(), json!({"table": table, "others": others}));
         job.collect = vec!["result".to_owned()];
-        let cells = Cells::new(self.engine.executor(), files, 1, 1, None)?;
+        let shared = Shared { files, running_max: 1, jobs: 1, cells: 1, scratch: None };
+        let cells = Cells::new(self.engine.executor(), shared, None)?;
         let reads: Vec<String> = job.frames.values().cloned().collect();
         let execution = cells.run(job, &reads).await?;
         if execution.cause != Cause::Ok {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
+use ordain_cell::{CellError, Executor as _, InputFile, LocalExecutor, LocalOptions, Shared, Sharing};
 use ordain_types::{Cause, Limits};
 
 use crate::world::{Folder, World, input, job, printed, raised};
@@ -146,4 +146,21 @@ async fn a_thousand_files_can_be_mounted() {
     let code = "print(len(files), files['0999.txt'].read_text())";
     assert_eq!(printed(&world.run(code).await), "1000 999\n");
     assert!(world.executor.zygote_process(Profile::Core).await.is_some());
+}
+
+#[tokio::test]
+async fn files_are_copied_where_that_is_quicker_than_showing_them() {
+    let folder = Folder::new();
+    let executor = LocalExecutor::new(LocalOptions::new(DataDir::from_env().unwrap())).unwrap();
+    let sharing = |mib: u64, cells: usize| {
+        let path = folder.file("table.arrow", "");
+        // It has a size and takes no room.
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(mib << 20).unwrap();
+        let files = vec![input(&path)];
+        executor.sharing(Shared { files, running_max: 2, jobs: cells, cells, scratch: None }).unwrap()
+    };
+    assert!(matches!(sharing(60, 2), Sharing::Copied));
+    assert!(matches!(sharing(0, 1000), Sharing::Copied));
+    assert!(matches!(sharing(60, 10), Sharing::Shown(_)), "many copies take longer than one zygote");
+    assert!(matches!(sharing(300, 1), Sharing::Shown(_)), "a cell has no room for it");
 }

@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use ordain_cell::{CellError, ExecutionFuture, Executor, Host, Job, LocalExecutor, Output, Shared};
+use ordain_cell::{CellError, ExecutionFuture, Executor, Host, Job, Output, Shared, Sharing};
 use ordain_types::Cause;
 
 use super::context::{current, scope};
@@ -59,7 +59,7 @@ impl Executor for Traced {
         self.executor.shares_cells()
     }
 
-    fn sharing(&self, shared: Shared) -> Result<Option<LocalExecutor>, CellError> {
+    fn sharing(&self, shared: Shared) -> Result<Sharing, CellError> {
         self.executor.sharing(shared)
     }
 }

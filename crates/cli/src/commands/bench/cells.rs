@@ -3,7 +3,7 @@
 //! Every round runs each candidate once, one after the other, so that whatever else the machine does hits all of
 //! them alike; the ratios are the finding.
 
-mod commands;
+pub(super) mod commands;
 mod peers;
 mod report;
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use ordain_cell::profile::Profile;
+use ordain_cell::resident::Note;
 use tempfile::TempDir;
 
 use super::peers;
@@ -14,17 +15,17 @@ use super::peers;
 const READY_TIME_MAX: Duration = Duration::from_mins(1);
 
 /// A runtime folder of its own, whose helpers end with it.
-pub(super) struct Commands {
+pub(in crate::commands::bench) struct Commands {
     folder: TempDir,
 }
 
 impl Commands {
-    pub(super) fn new() -> anyhow::Result<Self> {
+    pub(in crate::commands::bench) fn new() -> anyhow::Result<Self> {
         Ok(Self { folder: TempDir::with_prefix("ordain-bench-")? })
     }
 
     /// The time of one command, once there is a helper for it.
-    pub(super) fn exec(&self, profile: Profile, code: &str) -> anyhow::Result<Duration> {
+    pub(in crate::commands::bench) fn exec(&self, profile: Profile, code: &str) -> anyhow::Result<Duration> {
         let program = self.folder.path().join(format!("{profile}.py"));
         if !program.exists() {
             std::fs::write(&program, code)?;
@@ -40,12 +41,26 @@ impl Commands {
         command
     }
 
-    fn ordain(&self) -> Command {
+    /// A command that finds the helpers of this folder.
+    pub(in crate::commands::bench) fn ordain(&self) -> Command {
         let mut command = Command::new("/proc/self/exe");
         command.current_dir(self.folder.path());
         command.env("XDG_RUNTIME_DIR", self.folder.path()).env("ORDAIN_RESIDENT", "on");
         command.env_remove("ORDAIN_WORKSPACE");
         command
+    }
+
+    /// The process numbers of its helpers.
+    pub(in crate::commands::bench) fn helpers(&self) -> anyhow::Result<Vec<u32>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(self.folder.path().join("ordain"))? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "lock") {
+                let note: Note = serde_json::from_slice(&std::fs::read(&path)?)?;
+                found.push(u32::try_from(note.process)?);
+            }
+        }
+        Ok(found)
     }
 
     fn wait_for_helper(&self, profile: Profile) -> anyhow::Result<()> {

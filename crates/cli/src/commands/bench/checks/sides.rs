@@ -1,19 +1,24 @@
 //! The sides of a comparison, each a process of its own from its start to its end.
 
+use std::collections::HashMap;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use ordain_cell::FRAMES_SOURCE;
 use ordain_cell::profile::Installed;
 use serde_json::{Value, json};
 
+use super::super::cells::commands::Commands;
+
 const PLAIN: &str = include_str!("plain.py");
 const TOOLS: &str = include_str!("tools.py");
 /// Linux counts the time of ended children for programs in hundredths of a second.
 const TICK_MS: f64 = 10.0;
+/// How long cells of a helper may take to end.
+const ENDING_TIME: Duration = Duration::from_millis(100);
 
 /// What a process took, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -38,11 +43,25 @@ pub(super) struct Judged {
     pub(super) passes: Vec<bool>,
 }
 
-/// `ordain check run` in a workspace. Gives the code of its checks too.
-pub(super) fn ours(workspace: &Path, jobs: usize) -> anyhow::Result<(Judged, Vec<Value>)> {
-    let mut command = Command::new("/proc/self/exe");
-    command.args(["check", "run", "--json", "--no-resident", "--jobs", &jobs.to_string(), "--workspace"]);
-    let (took, output) = run(command.arg(workspace), b"")?;
+/// `ordain check run` in a workspace, with cells of a resident helper or with a zygote of its own. What the helper and its cells
+/// take counts. Gives the code of its checks too.
+pub(super) fn ours(
+    workspace: &Path,
+    jobs: usize,
+    helper: Option<&Commands>,
+) -> anyhow::Result<(Judged, Vec<Value>)> {
+    let mut command = helper.map_or_else(|| Command::new("/proc/self/exe"), Commands::ordain);
+    command.args(["check", "run", "--json", "--jobs", &jobs.to_string(), "--workspace"]).arg(workspace);
+    if helper.is_none() {
+        command.arg("--no-resident");
+    }
+    let before = helper.map(cpu_of_helpers).transpose()?;
+    let (mut took, output) = run(&mut command, b"")?;
+    if let Some((helper, before)) = helper.zip(before) {
+        // Its cells have ended, or are about to.
+        std::thread::sleep(ENDING_TIME);
+        took.cpu_ms += cpu_of_helpers(helper)? - before;
+    }
     let report: Value = serde_json::from_slice(&output).context("the checks gave no report")?;
     let results = report["results"].as_array().context("the report has no results")?;
     let mut passes = Vec::new();
@@ -107,9 +126,40 @@ fn run(command: &mut Command, input: &[u8]) -> anyhow::Result<(Took, Vec<u8>)> {
 
 /// The processor time of this process' ended children and of theirs, in milliseconds.
 fn cpu_of_children() -> anyhow::Result<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let [_, _, _, children, theirs] = figures("self")?;
+    Ok(f64::from(children + theirs) * TICK_MS)
+}
+
+/// The processor time of helpers and of everything that they started, in milliseconds.
+fn cpu_of_helpers(helper: &Commands) -> anyhow::Result<f64> {
+    let mut processes = HashMap::new();
+    for entry in std::fs::read_dir("/proc")?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // One that has ended meanwhile counts for its parent.
+        if let (Ok(process), Ok(figures)) = (name.parse::<u32>(), figures(&name)) {
+            processes.insert(process, figures);
+        }
+    }
+    let mut wanted = helper.helpers()?;
+    let mut ticks = 0;
+    while let Some(process) = wanted.pop() {
+        let Some([_, figures @ ..]) = processes.get(&process) else { continue };
+        ticks += figures.iter().sum::<u32>();
+        let of_process = |(_, [parent, ..]): &(&u32, &[u32; 5])| *parent == process;
+        wanted.extend(processes.iter().filter(of_process).map(|(child, _)| *child));
+    }
+    Ok(f64::from(ticks) * TICK_MS)
+}
+
+/// What Linux says of a process: its parent, and the ticks in its own code, the kernel, and the same of its ended children.
+fn figures(process: &str) -> anyhow::Result<[u32; 5]> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat"))?;
     // The name in it may hold anything but ends with the last `)`.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    let ticks = fields.split_whitespace().skip(13).take(2).map(str::parse::<f64>).sum::<Result<f64, _>>();
-    Ok(ticks? * TICK_MS)
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let mut found = [0; 5];
+    for (into, at) in found.iter_mut().zip([1, 11, 12, 13, 14]) {
+        *into = fields.get(at).context("/proc tells less of a process than it used to")?.parse()?;
+    }
+    Ok(found)
 }
