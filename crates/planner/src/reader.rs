@@ -164,6 +164,16 @@ pub fn mentioned<'a>(
     found
 }
 
+/// The names among these whose words a request all has.
+pub fn named<'a>(request: &str, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let is_said = |name: &&str| {
+        let words = index::split_name(name);
+        !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word)))
+    };
+    names.into_iter().filter(is_said).collect()
+}
+
 /// The rows that a request may refer to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Context<'a> {
