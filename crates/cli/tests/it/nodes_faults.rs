@@ -172,7 +172,8 @@ impl Failing {
 
 #[test]
 fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() {
-    let (clients, purchases, faults) = if long::is_wanted() { (64, 10_000, 7 * FAULTS) } else { (9, 45, FAULTS) };
+    let (clients, purchases, faults) =
+        if long::is_wanted() { (64, 10_000, 7 * FAULTS) } else { (9, 45, FAULTS) };
     let stock = 20_000;
     let mut cluster = Failing::start(stock);
     let began = Instant::now();
@@ -194,7 +195,8 @@ fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() 
             assert!(!clients.iter().all(std::thread::JoinHandle::is_finished), "the clients gave up");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let _ = writeln!(std::io::stderr(), "fault {fault} after {wanted} purchases, {:.0?}", began.elapsed());
+        let _ =
+            writeln!(std::io::stderr(), "fault {fault} after {wanted} purchases, {:.0?}", began.elapsed());
         cluster.fail(fault, &shopping);
     }
     cluster.fail(0, &shopping);
