@@ -76,7 +76,7 @@ def offset(zone):
 
 def decide_dates(name, texts, natives, table):
     may_be_compact = bool(DATE_NAMES.search(name))
-    if not mostly(lambda text: date_parts(text, may_be_compact), texts):
+    if not natives and not mostly(lambda text: date_parts(text, may_be_compact), texts):
         return None
     parts = {}
     misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))

@@ -210,11 +210,15 @@ def unique_names(header, notes):
             notes.append(f"column {at + 1} has no name and is called {name!r}")
         if name in seen:
             seen[name] += 1
-            notes.append(f"two columns are called {name!r}; the later one is numbered")
+            notes.append(doubled_note(name))
             name = f"{name}.{seen[name]}"
         seen.setdefault(name, 0)
         names.append(name)
     return names
+
+
+def doubled_note(name):
+    return f"two columns are called {name!r}; the later one is numbered"
 
 
 def remarks_below(rows, width):

@@ -15,6 +15,7 @@ import datetime
 import io
 import itertools
 import json
+import math
 import re
 
 # The share of a column's values that must fit a type for the column to have it.
@@ -214,7 +215,7 @@ class Numbers:
 
 def decide_numbers(name, texts, natives, table):
     """The reading of a column of numbers, or None where it is none."""
-    if not mostly(number_parts, texts):
+    if not natives and not mostly(number_parts, texts):
         return None
     numbers = Numbers(texts, natives)
     total = sum(texts.values()) + numbers.native
@@ -277,8 +278,9 @@ def has_decimals(found, decimal, thousands):
 def is_unclear(numbers, texts, best):
     if not best:
         return False
-    marked = [text for text in numbers.parts if "," in text or "." in text]
-    return bool(marked) and all(len({decimal for decimal, _ in marks_of((number_parts(text) or {"body": ""})["body"])}) == 2 for text in marked)
+    bodies = [found["body"] if found else text.lstrip("-") for text, found in numbers.parts.items()]
+    marked = [body for body in bodies if "," in body or "." in body]
+    return bool(marked) and all(len({decimal for decimal, _ in marks_of(body)}) == 2 for body in marked)
 
 
 def is_identifier(name, texts, numbers):

@@ -44,6 +44,8 @@ VALUE_BYTES, TEXT_BYTES, LIST_BYTES, MEMBER_BYTES, OBJECT_BYTES = 48, 32, 160, 8
 # What is left to report the end of a job that used up its memory: more than one of the arenas that CPython takes from
 # the system at once.
 RESERVE_BYTES = 4 << 20
+# The stack of a thread.
+STACK_BYTES = 8 << 20
 
 START_BYTES = 0
 START_SPACE_BYTES = 0
@@ -247,7 +249,20 @@ def limit_behind(error):
         return "memory"
     if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
         return "processes"
+    # Arrow says the same whatever was short.
+    if type(error).__module__ == "pyarrow.lib" and "Failed to launch worker thread" in str(error):
+        return "processes" if has_room_for_stack() else "memory"
     return None
+
+
+def has_room_for_stack():
+    import mmap
+
+    try:
+        mmap.mmap(-1, STACK_BYTES).close()
+    except OSError:
+        return False
+    return True
 
 
 def finish():

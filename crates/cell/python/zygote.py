@@ -113,7 +113,9 @@ def start(control_socket, text, descriptors):
     runner = load("ordain_runner", "<ordain runner>", runner_source)
     tables = load("ordain_tables", "<ordain tables>", tables_source) if "tinydb" in sys.modules else None
     # Programs of Ordain itself import it: those that look into files, and the one that makes tables of them.
-    sys.modules["ordain_reading"] = load("ordain_reading", "<ordain reading>", reading_source)
+    sys.modules["ordain_reading"] = reading = load("ordain_reading", "<ordain reading>", reading_source)
+    if "pandas" in sys.modules:
+        reading.keep_exact()
     frames = load("ordain_frames", "<ordain frames>", frames_source)
     runner.prepare(settings, tables, frames)
     runner.rehearse(settings["rehearsals"])

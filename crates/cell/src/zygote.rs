@@ -44,7 +44,9 @@ pub static READING_SOURCE: &str = concat!(
     "\n\n",
     include_str!("../python/messages.py"),
     "\n\n",
-    include_str!("../python/pieces.py")
+    include_str!("../python/pieces.py"),
+    "\n\n",
+    include_str!("../python/whole.py")
 );
 /// The Python that makes frames of tables.
 pub static FRAMES_SOURCE: &str =

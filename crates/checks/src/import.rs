@@ -133,6 +133,7 @@ pub fn import(tool: Tool, text: &str, table: Option<&str>) -> Result<Imported, I
         Tool::Pandera => pandera::import(&value, table),
         Tool::Workflows => import_workflows(text, None),
     }?;
+    imported.leave_out_wrong();
     draft::number_ids(&mut imported.checks);
     Ok(imported)
 }

@@ -18,6 +18,7 @@ mod references;
 mod sequence;
 mod shapes;
 mod spread;
+mod sql;
 mod transform;
 mod values;
 
@@ -33,6 +34,7 @@ use params::Params;
 pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
+pub(crate) use sql::is_statement;
 pub use transform::{Output, TRANSFORM, no_rows, output, with_output, with_table};
 
 /// The kind whose code a planner writes.
@@ -139,7 +141,7 @@ pub struct CheckPlan {
 pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileError> {
     let mut params = Params::new(check);
     let compiled = match check.kind.as_str() {
-        SQL => sql(check, &mut params, schema),
+        SQL => sql::compile(check, &mut params, schema),
         "python" => python(check, &mut params),
         TRANSFORM => transform::compile(check, &mut params),
         "reconcile_totals" => figures::reconcile_totals(&mut params, schema),
@@ -189,34 +191,6 @@ fn on_one_table(
     let mut compiled = code.finish();
     compiled.plan.cases = cases::of(check, table);
     Ok(compiled)
-}
-
-/// A SELECT of the owner's that finds the rows which break the rule.
-fn sql(check: &Check, params: &mut Params<'_>, schema: &Schema) -> Result<CompiledKind, CompileError> {
-    let query = params.text("query")?;
-    if check.filter.is_some() {
-        return Err(CompileError::param("`sql` takes no `filter`", "write the condition into the `query`"));
-    }
-    let table = &params::table(schema, check.target_table.first().map_or("", String::as_str))?.name;
-    let count = format!("SELECT count(*) AS n FROM \"{}\"", table.replace('"', "\"\""));
-    let code = format!(
-        "wrong = sql({})\n\
-         # A statement may find more rows than its table has, if it joins.\n\
-         rows = max(int(sql({})[\"n\"][0]), len(wrong))\n\
-         result = {{\n    \"status\": \"FAIL\" if len(wrong) else \"PASS\",\n    \
-         \"summary\": f\"{{len(wrong)}} rows are found\",\n    \
-         \"evaluated\": rows,\n    \"failed_rows\": wrong,\n}}\n",
-        literal::text(&query),
-        literal::text(&count)
-    );
-    let plan = CheckPlan {
-        intent: format!("no row is found by {}", query.split_whitespace().collect::<Vec<_>>().join(" ")),
-        tables: check.target_table.clone(),
-        steps: vec!["run the statement that the check gives, in the cell".to_owned()],
-        output: "the rows that it finds".to_owned(),
-        ..CheckPlan::default()
-    };
-    Ok(CompiledKind { code, plan, by_sql: None })
 }
 
 /// Code of the owner's own, as it is.

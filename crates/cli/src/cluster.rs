@@ -60,7 +60,8 @@ impl ClusterArgs {
             let hint = "name a PostgreSQL database in `[store] url` or ORDAIN_STORE_URL; one server alone needs no cluster";
             return Err(Failure::usage("nodes of a cluster share a PostgreSQL database", hint));
         }
-        Ok(Some(Nats::join(link, &store.id().await?, &workspace.fingerprint()?).await?))
+        let (id, fingerprint) = (store.id().await?, workspace.fingerprint()?);
+        Ok(Some(Box::pin(Nats::join(link, &id, &fingerprint)).await?))
     }
 }
 

@@ -304,6 +304,7 @@ def described(name, values, column_type, one):
 def written(number, sheet, raw):
     frame, notes = raw.frame.reset_index(drop=True), list(raw.notes)
     frame.columns = reading.unique_names([str(name) for name in frame.columns], notes)
+    doubled = [name for name in frame.columns if reading.doubled_note(name) in notes]
     is_open = known is None and raw.readings is None
     if is_open:
         notes = [*reading.undeclared(frame.columns, declared.get("columns")), *notes]
@@ -337,6 +338,8 @@ def written(number, sheet, raw):
             one["misfits"] = {"count": len(wrong), "rows": rows, "values": list(wrong.values())[: reading.TOLD_MAX]}
             one["notes"].insert(0, reading.misfit_note(one, rows, list(wrong.values()), len(wrong)))
         notes += [f"{name}: {note}" for note in one["notes"]]
+        if name in doubled:
+            one["doubled"] = True
         column_type = (known or {}).get(name) or SCHEMA_TYPES.get(one["type"], "text")
         columns.append(described(name, values, column_type, one))
     table = pa.Table.from_arrays([array for _, _, array in made], names=list(frame.columns))

@@ -72,6 +72,16 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// What keys have used on other nodes, as it is told.
     fn spent_elsewhere(&self) -> Answer<'_, BoxStream<'static, Spent>>;
 
+    /// The node that holds the cell of a session. If none does, this one does from now on. `None` if the session would
+    /// be a new one and its owner has `most` already.
+    fn hold<'a>(&'a self, owner: &'a str, session: &'a str, most: usize) -> Answer<'a, Option<Held>>;
+
+    /// The holding of a session, wherever it is; `None` if no node holds it.
+    fn holding<'a>(&'a self, owner: &'a str, session: &'a str) -> Answer<'a, Option<String>>;
+
+    /// Ends a holding; whether there was one. Its node finds out and ends the cell.
+    fn let_go<'a>(&'a self, owner: &'a str, session: &'a str) -> Answer<'a, bool>;
+
     /// Says that this node is there, for a few seconds.
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()>;
 
@@ -91,11 +101,13 @@ pub enum Lane {
     Background,
     /// Parts of runs of checks.
     Parts,
+    /// Work in sessions, which only the node that holds the session can carry out.
+    Own,
 }
 
 impl Lane {
     /// Every lane.
-    pub const ALL: [Self; 3] = [Self::Interactive, Self::Background, Self::Parts];
+    pub const ALL: [Self; 4] = [Self::Interactive, Self::Background, Self::Parts, Self::Own];
 
     /// The lane of a run: nobody waits for checks and for what is due by the clock.
     pub fn of(run: &QueuedRun) -> Self {
@@ -109,8 +121,30 @@ impl Lane {
             Self::Interactive => "interactive",
             Self::Background => "background",
             Self::Parts => "parts",
+            Self::Own => "own",
         }
     }
+}
+
+/// The node that holds the cell of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// The node.
+    pub node: String,
+    /// Identifies this holding. A session that was ended or lost and begins anew has another one.
+    pub holding: String,
+    /// Whether this node has just taken the session over from one that is gone: what its cell held is lost.
+    pub was_lost: bool,
+}
+
+/// The workspace of a run that only one node can carry out, as the run's row has it.
+pub(crate) fn bound_to(workspace: &str, node: &str) -> String {
+    format!("{workspace}@{node}")
+}
+
+/// The fingerprint of a run's workspace, and the only node that can carry it out, if it is bound to one.
+pub(crate) fn binding(run: &QueuedRun) -> (&str, Option<&str>) {
+    run.workspace.split_once('@').map_or((&run.workspace, None), |(workspace, node)| (workspace, Some(node)))
 }
 
 /// What a key has used.

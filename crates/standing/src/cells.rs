@@ -283,10 +283,12 @@ impl Checks {
         } else {
             place.cells.run(job, &wanted).await?
         };
-        let advice = if ready.plan.source.is_ours() && ready.by_database.is_none() {
-            "pandas judges this rule with whole columns in memory, because no database certainly finds the same"
-        } else {
-            "use fewer columns, go through the table in pieces"
+        let advice = match (ready.plan.source.is_ours(), &ready.by_database) {
+            (true, None) => {
+                "pandas judges this rule with whole columns in memory, because no database certainly finds the same"
+            }
+            (true, Some(_)) => "DuckDB, which judges large tables, takes 160MiB and more",
+            (false, _) => "fewer columns, or pieces of the table, take less",
         };
         Ok(found(&execution, artifacts, check.kind == TRANSFORM, advice))
     }
@@ -343,7 +345,7 @@ fn found(
         }
         Cause::MemoryLimit => {
             return Err(format!(
-                "memory_limit: it needs more than {}; {advice}, or raise `memory` under `[limits]`",
+                "memory_limit: it needs more than {}: {advice}; raise `memory` under `[limits]`",
                 format_bytes(execution.limits.memory_bytes)
             ));
         }

@@ -144,7 +144,8 @@ impl Checks {
             match admitted {
                 Ok(ready) => {
                     let otherwise = readings::otherwise(check, plan, results, why.as_deref())
-                        .or_else(|| values::nearly_named(check, &declared(plan), tables));
+                        .or_else(|| values::nearly_named(check, &declared(plan), tables))
+                        .or_else(|| doubled_column(&ready.effects, &plan.code, &ready.tables, tables));
                     return otherwise.unwrap_or(Readiness::Ready(ready));
                 }
                 Err(_) if has_no_rows(check, plan, inputs, tables) => return Readiness::NoRows,
@@ -259,6 +260,9 @@ impl Checks {
         };
         let otherwise = readings::otherwise(check, &plan, results, why.as_deref())
             .or_else(|| values::nearly_named(check, &declared, tables))
+            // A value that was read once is demanded as it was.
+            .or_else(|| values::nearly_demanded(check, &declared, tables).filter(|_| why.is_none()))
+            .or_else(|| doubled_column(&verdict.effects, &code, &used_tables, tables))
             .or_else(|| unreadable_values(check, &verdict, tables));
         if let Some(otherwise) = otherwise {
             return otherwise;
@@ -376,6 +380,27 @@ fn has_no_rows(check: &Check, plan: &CachedPlan, inputs: FingerprintInputs<'_>, 
         && !is_judged
         && plan.request == check.rule()
         && Checks::admit(check, plan, inputs, &tables.judged_by.policy).is_ok()
+}
+
+/// Why a check is not run that names a column of which its file has two.
+fn doubled_column(
+    effects: &Effects,
+    code: &str,
+    used: &BTreeSet<String>,
+    tables: &Tables,
+) -> Option<Readiness> {
+    let has_sql = effects.provided.contains("sql");
+    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    used.iter().find_map(|table| {
+        let doubled = tables.ready(table)?.columns.iter().filter(|column| column.reading["doubled"] == true);
+        let is_read = |name: &str| effects.reads.get(table).is_some_and(|read| read.named.contains(name));
+        let is_named = |name: &str| is_read(name) || has_sql && words.contains(name);
+        let name = doubled.map(|column| column.name.as_str()).find(|name| is_named(name))?;
+        let words = format!(
+            "the file of `{table}` has two columns that are called `{name}`, and which one is meant is not known; give one of them another name"
+        );
+        Some(Readiness::Skipped(SkipReason::NotCompiled, words))
+    })
 }
 
 /// Why rows that are to be made from words cannot be: values of a column that the code uses do not fit it, and would be

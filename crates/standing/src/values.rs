@@ -26,6 +26,26 @@ pub(crate) fn nearly_named(check: &Check, plan: &Value, tables: &Tables) -> Opti
     })
 }
 
+/// Why a rule in words is not compiled that demands a value which no row has, while rows have one that differs from it by case
+/// or blanks alone: a sentence may mean either. In quotes it means what it says.
+pub(crate) fn nearly_demanded(check: &Check, plan: &Value, tables: &Tables) -> Option<Readiness> {
+    let facts = check.target_table.first().and_then(|name| tables.ready(name))?;
+    let (hint, params) = (check.calculation_hint.as_deref()?, plan.get("params")?);
+    let mut named = vec![params];
+    all_tests(params, &mut named);
+    let is_quoted = |value: &str| {
+        ["\"", "'", "\u{201d}", "\u{2019}"].iter().any(|end| hint.contains(&format!("{value}{end}")))
+    };
+    let unseen = named.into_iter().flat_map(|named| unseen_in(named, facts));
+    unseen.filter(|unseen| !is_quoted(&unseen.value)).find_map(|Unseen { column, value, nearly }| {
+        let words = format!(
+            "the rule names {value:?}, and `{column}` has {:?}; write it as the rows do, or in quotes if it is to be just that",
+            nearly?
+        );
+        Some(Readiness::Skipped(SkipReason::NotCompiled, words))
+    })
+}
+
 /// What to say of values that a rule looks for and no row has: there may be none today, or they may be written otherwise now.
 pub(crate) fn notes(check: &Check, plan: &Value, tables: &Tables) -> Vec<String> {
     let unseen = unseen(check, plan, tables).into_iter();

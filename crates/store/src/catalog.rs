@@ -3,15 +3,17 @@
 mod foreign;
 mod introspect;
 mod keep;
+mod retype;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
-use ordain_types::Schema;
+use ordain_types::{ColumnType, Schema};
 
 pub(crate) use foreign::{mark as mark_foreign, schema_version};
 pub(crate) use introspect::introspect;
 pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
+pub(crate) use retype::{newly_typed, retype};
 
 use crate::error::StoreError;
 use crate::options::{Invariant, TableDeclaration};
@@ -125,6 +127,8 @@ pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaratio
     for (name, declared) in &declaration.columns {
         match relation.table.column(name) {
             Some(column) if column.column_type == declared.column_type => {}
+            // What holds any value gets its type when the store is opened to be written.
+            Some(column) if column.column_type == ColumnType::Json => {}
             Some(_) => {
                 return Err(changed(format!(
                     "column `{name}` has another type than when the table was made"

@@ -87,8 +87,9 @@ impl RunRecord {
     /// The plan's own words, after what has to be said first where its change was not made or did not stay.
     pub fn said(&self) -> Option<String> {
         let text = self.answer.text.as_ref()?;
-        let proviso = self.receipt.kind.proviso().map(|proviso| format!("{proviso}: "));
-        Some(proviso.unwrap_or_default() + text)
+        let is_part = self.receipt.kind == ReceiptKind::Changed && self.left_out > 0;
+        let proviso = if is_part { Some("Not all of it was approved") } else { self.receipt.kind.proviso() };
+        Some(proviso.map(|proviso| format!("{proviso}: ")).unwrap_or_default() + text)
     }
 
     /// The record as callers are given it: where its change was not made or did not stay, its answer says that first.

@@ -5,7 +5,7 @@ use ordain_types::nearest;
 use super::Problem;
 use super::node::{Content, Member, Node};
 use crate::check::{Check, Samples, Severity, Threshold};
-use crate::kinds::{HINT, KIND_NAMES, wrong_params};
+use crate::kinds::{HINT, KIND_NAMES, SQL, is_statement, wrong_params};
 use crate::schedule::Schedule;
 
 /// Every field that a record may have.
@@ -145,6 +145,12 @@ impl<'a> Reader<'a> {
                 );
             }
             HINT.clone_into(&mut check.kind);
+        }
+        if check.kind == HINT
+            && let Some(statement) = check.calculation_hint.as_ref().filter(|hint| is_statement(hint))
+        {
+            check.params.entry("query").or_insert_with(|| statement.as_str().into());
+            SQL.clone_into(&mut check.kind);
         }
         if check.is_words() && check.calculation_hint.as_deref().is_none_or(|hint| hint.trim().is_empty()) {
             self.wrong(

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Imported, Unmapped};
 use crate::check::{Check, Threshold};
+use crate::kinds::wrong_params;
 
 /// A check of a kind on a table, with an id that the same rule gets again on the next import.
 pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
@@ -61,6 +62,16 @@ pub(crate) fn params<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, V
 }
 
 impl Imported {
+    /// Leaves out rules that no check can be: a file with one would not be read at all.
+    pub(super) fn leave_out_wrong(&mut self) {
+        for check in std::mem::take(&mut self.checks) {
+            match wrong_params(&check) {
+                None => self.checks.push(check),
+                Some(error) => self.leave_out(&check.kind, &check.target_table.join(", "), error.to_string()),
+            }
+        }
+    }
+
     pub(super) fn leave_out(&mut self, what: &str, place: &str, reason: impl Into<String>) {
         self.unmapped.push(Unmapped {
             what: what.to_owned(),

@@ -258,6 +258,7 @@ pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
     let wanted: &[&str] = match check.kind.as_str() {
         "range" | "length" => &["min", "max"],
         "row_count" => &["min", "max", "same_as"],
+        "aggregate" if !gives_values(check) => &["min", "max"],
         _ => &[],
     };
     if !wanted.is_empty() && !wanted.iter().any(|name| is_given(name)) {
@@ -265,6 +266,12 @@ pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
         return Some(CompileError::param(message, "give at least one of them"));
     }
     params.finish().err()
+}
+
+/// Whether a figure is no single number, but values that are compared with others.
+fn gives_values(check: &Check) -> bool {
+    let function = check.params.get("function").and_then(Value::as_str);
+    function.is_some_and(|name| ["distinct_values", "most_common", "quantiles"].contains(&name))
 }
 
 /// One name or a list of names.

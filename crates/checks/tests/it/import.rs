@@ -239,6 +239,25 @@ fn expectations_become_checks() {
     );
 }
 
+#[test]
+fn an_expectation_that_asks_nothing_spoils_no_check_file() {
+    let suite = r#"{"expectation_suite_name": "orders", "expectations": [
+        {"type": "expect_table_row_count_to_be_between", "kwargs": {}},
+        {"type": "expect_column_mean_to_be_between", "kwargs": {"column": "x", "min_value": null}},
+        {"type": "expect_column_most_common_value_to_be_in_set", "kwargs": {"column": "x", "value_set": [1]}}
+    ]}"#;
+    let imported = read(Tool::Gx, suite, None);
+    assert_eq!(imported.checks.len(), 1, "{imported:?}");
+    let left: Vec<_> = imported.unmapped.iter().map(|left| left.reason.as_str()).collect();
+    assert_eq!(
+        left,
+        [
+            "`row_count` has none of the parameters min, max, same_as",
+            "`aggregate` has none of the parameters min, max",
+        ]
+    );
+}
+
 /// Checks without what an export does not carry.
 fn core(checks: &[Check]) -> Vec<Value> {
     let mut core: Vec<Value> = checks

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &RunArgs, decision: Decision<'_>) -> Outcome {
         };
         let run = match decided {
             Ok(run) => run,
-            Err(StoreError::RowsConflict { conflicts }) => return Err(conflicted(&conflicts, args.json)?),
+            Err(StoreError::RowsConflict { conflicts }) => {
+                return Err(conflicted(&conflicts, decision, args.json)?);
+            }
             Err(error) => return Err(error.into()),
         };
         let mut stdout = io::stdout().lock();
@@ -90,7 +92,7 @@ fn show(run: &RunRecord, as_json: bool) -> io::Result<()> {
 }
 
 /// Names the cells that changed meanwhile.
-fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<Failure> {
+fn conflicted(conflicts: &[RowConflict], decision: Decision<'_>, as_json: bool) -> io::Result<Failure> {
     let mut stdout = io::stdout().lock();
     if as_json {
         writeln!(stdout, "{:#}", json!({ "conflicts": conflicts }))?;
@@ -101,6 +103,11 @@ fn conflicted(conflicts: &[RowConflict], as_json: bool) -> io::Result<Failure> {
     let count = conflicts.len();
     let have = if count == 1 { "row has" } else { "rows have" };
     let message = format!("{count} {have} changed meanwhile; nothing was changed");
-    let hint = "`ordain approve --rebase` runs the same code on the rows as they are now";
+    let hint = match decision {
+        Decision::Undo => "undo the later run that changed them first, or ask for the opposite change",
+        Decision::Approve { .. } | Decision::Reject => {
+            "`ordain approve --rebase` runs the same code on the rows as they are now"
+        }
+    };
     Ok(Failure::new(FAILED, message, Some(hint)))
 }

@@ -243,6 +243,71 @@ fn an_exported_program_reads_awkward_files_as_ordain_does() {
 }
 
 #[test]
+fn an_exported_program_and_a_run_agree_on_empty_and_missing_tables() {
+    let world = Quality::new();
+    for (name, text) in [
+        ("orders", "id,price,total,order_date,status\n1,5,10,2024-01-02,paid\n2,7,14,2024-01-03,open\n"),
+        ("gone", "id\n1\n"),
+    ] {
+        world.write(&format!("data/{name}.csv"), text);
+    }
+    let rule = |id: &str, table: &str, hint: &str| serde_json::json!({"check_id": id, "check_name": id, "target_table": table, "calculation_hint": hint});
+    let kind = |id: &str, kind: &str, params: serde_json::Value| serde_json::json!({"check_id": id, "check_name": id, "target_table": "orders", "kind": kind, "params": params});
+    let checks = serde_json::json!([
+        rule("W1", "orders", "total must equal price times 2"),
+        rule("W2", "orders", "the newest order_date must be at most 2 days old"),
+        rule("W3", "orders", "status must be one of paid, open"),
+        rule("W4", "gone", "id must be unique"),
+        kind("K1", "aggregate", serde_json::json!({"column": "price", "function": "mean", "min": 1})),
+        kind("K2", "freshness", serde_json::json!({"column": "order_date", "max_age": "2d"})),
+        kind("K3", "row_count", serde_json::json!({"min": 1})),
+        kind("K4", "schema", serde_json::json!({"columns": ["id"]})),
+    ]);
+    world.write("checks/checks.json", &checks.to_string());
+    let exported = world.check(&["export", "--to", "python", "--output", "checks.py", "--model", "rules"]);
+    assert_eq!(exported.code, Some(0), "{exported:?}");
+    world.write("data/orders.csv", "id,price,total,order_date,status\n");
+    fs::remove_file(world.root.join("data/gone.csv")).unwrap();
+    let data = profile::ensure(Profile::Data, &DataDir::from_env().unwrap(), &mut profile::Silent).unwrap();
+    let mut python = std::process::Command::new(&data.interpreter.executable);
+    let output =
+        python.env("PYTHONPATH", &data.site).arg("checks.py").current_dir(&world.root).output().unwrap();
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let report = world.check(&["run", "--model", "rules", "--json"]).json();
+    for result in report["results"].as_array().unwrap() {
+        let id = result["check_id"].as_str().unwrap();
+        let line = text
+            .lines()
+            .find(|line| line.contains(&format!(" {id}:")))
+            .unwrap_or_else(|| panic!("{id}: {text}"));
+        let said = line.split_whitespace().next().unwrap();
+        let is_missing = id == "W4";
+        assert!(result["status"] == said || is_missing && said == "ERROR", "{line}: {result}");
+    }
+    assert!(text.contains("there is no file with a table gone"), "{text}");
+}
+
+#[test]
+fn parameters_that_a_kind_does_not_take_are_told_before_a_run() {
+    let world = Quality::new();
+    for (kind, params, said) in [
+        ("gaps", r#"{"column": "ts", "max": "1h"}"#, "max"),
+        ("gaps", r#"{"column": "ts"}"#, "max_gap"),
+        ("aggregate", r#"{"column": "price", "function": "std", "min": 1}"#, "function"),
+        ("range", r#"{"column": "price", "min": 1, "when": {"price": 1, "total": 2}}"#, "when"),
+    ] {
+        let check = format!(
+            r#"[{{"check_id": "X", "check_name": "x", "target_table": "orders", "kind": "{kind}", "params": {params}}}]"#
+        );
+        world.write("checks/checks.json", &check);
+        let ran = world.check(&["validate"]);
+        assert_eq!(ran.code, Some(2), "{kind} {params}: {ran:?}");
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(said), "{kind} {params}: {ran:?}");
+        assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("map with a single key"), "{ran:?}");
+    }
+}
+
+#[test]
 fn a_folder_with_checks_and_data_alone_is_a_workspace() {
     let folder = tempfile::TempDir::new().unwrap();
     for name in ["checks", "data"] {

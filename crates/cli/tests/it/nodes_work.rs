@@ -21,7 +21,7 @@ fn busy_and_free(nodes: &Nodes) -> [Server; 2] {
 }
 
 /// Sends work and waits for its end, also on a busy machine.
-fn post(node: &Server, path: &str, body: &Value) -> Answer {
+pub(crate) fn post(node: &Server, path: &str, body: &Value) -> Answer {
     let head = format!("POST {path} HTTP/1.1\r\nContent-Type: application/json\r\nPrefer: wait=300\r\n");
     send(&node.address, &head, &body.to_string())
 }

@@ -212,6 +212,10 @@ fn a_committed_run_is_undone_unless_a_row_changed_since() {
         refused.stdout.contains("SG005") && refused.stderr.contains("1 row has changed meanwhile"),
         "{refused:?}"
     );
+    assert!(
+        refused.stderr.contains("undo the later run") && !refused.stderr.contains("--rebase"),
+        "{refused:?}"
+    );
     let row = refused.stdout.lines().nth(1).unwrap().split_whitespace().skip(2).collect::<Vec<_>>();
     assert_eq!(row, ["quantity_in_stock", "9", "8"], "only the column that differs: {refused:?}");
     let refused = shop.ordain(&["undo", first.run_id.as_str(), "--json"]);

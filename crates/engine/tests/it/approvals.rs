@@ -126,6 +126,7 @@ async fn a_part_of_a_held_diff_is_committed_and_the_receipt_says_so() {
     let part = store.approve_except(held.run_id.as_str(), &except("inventory/SG005"), note()).await.unwrap();
     assert_eq!((part.state, part.diff.rows(), part.left_out), (RunState::Committed, 1, 1));
     assert!(part.receipt.text.ends_with("1 row was left out by the approver."), "{}", part.receipt.text);
+    assert_eq!(part.said().as_deref(), Some("Not all of it was approved: Two prices are changed."));
     // The invariants are run again on the part: a till whose entry stands alone adds up, one that skips an entry does not.
     let two = shop.hold("buy 1 moon and 1 classic").await;
     let rows = &two.diff.tables["transactions"].added;

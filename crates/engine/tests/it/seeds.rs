@@ -1,11 +1,14 @@
 //! Seeds that are not JSON are read in a cell, as data files are.
 
 use ordain_files::open_store;
-use ordain_store::{BeginOptions, Call, Intent, Reply, Store, StoreError, TableInfo};
+use ordain_store::{BeginOptions, Call, ColumnDeclaration, Intent, Reply, Store, StoreError, TableInfo};
 use ordain_types::ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+use ordain_types::RunState;
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::world::{on_both, options_with, world_at};
 
 /// Opens a workspace with one table `things`, whose seed has this name and text.
 async fn open(file: &str, text: &[u8], more: &str) -> (TempDir, Result<Store, StoreError>) {
@@ -90,6 +93,26 @@ async fn declared_types_win_over_what_a_seed_looks_like() {
     let (_folder, store) = open("t.tsv.csv", text.as_bytes(), more).await;
     let found = rows(&store.unwrap()).await;
     assert_eq!(found, [json!([true, 1, [1, {"x": 2}]]), json!([false, 2, null])]);
+}
+
+on_both! {
+async fn a_column_without_a_value_in_the_seed_has_the_type_that_is_declared(database: Database) {
+    let folder = TempDir::new().unwrap();
+    let rows = json!([{"item_id": "a", "discount": null, "sold_on": null}, {"item_id": "b", "discount": null, "sold_on": null}]);
+    let mut options = options_with(folder.path(), database.fresh_url().as_deref(), &rows);
+    let declared = |column_type| ColumnDeclaration { column_type, nullable: true };
+    options.tables.truncate(1);
+    options.invariants.clear();
+    options.tables[0].columns = [("discount".to_owned(), declared(Real)), ("sold_on".to_owned(), declared(Timestamp))].into();
+    let world = world_at(options).await;
+    let types = |name: &str| world.engine.store().schema().table("inventory").unwrap().column(name).unwrap().column_type;
+    assert_eq!((types("discount"), types("sold_on")), (Real, Timestamp));
+    let write = |value: &str| format!("inventory_tbl.update({{'discount': {value}}}, where('item_id') == 'a')\nanswer_text = 'done'\nSTATUS = 'success'\n");
+    assert_eq!(world.ask(&write("0.25")).await.state, RunState::Committed);
+    assert_ne!(world.ask(&write("'much'")).await.state, RunState::Committed);
+    let sum = "value = db.query('SELECT sum(discount) AS s FROM inventory WHERE discount < 1')[0]['s']\nanswer_text = f'{value}'\nSTATUS = 'success'\n";
+    assert_eq!(world.ask(sum).await.answer.text.as_deref(), Some("0.25"));
+}
 }
 
 #[tokio::test]

@@ -185,7 +185,7 @@ def find_tables(value, path, tables, settings):
             tables.append(table | {"path": path, "split": True})
             return
         if set(value) == {"schema", "data"} and isinstance(value["schema"], dict) and "pandas_version" in value["schema"]:
-            find_tables(value["data"], [*path, "data"], tables)
+            find_tables(value["data"], [*path, "data"], tables, settings)
             return
         if is_by_place(value):
             # As pandas writes a frame by its columns.

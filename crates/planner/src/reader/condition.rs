@@ -211,8 +211,8 @@ impl Parser<'_> {
                 }
             }
         }
-        if let (Some(end), Some(column)) = (self.one("cost", place), self.role("price")) {
-            found.push((self.own(column), end, 0));
+        if let Some(end) = self.one("cost", place) {
+            found.extend(self.costs().map(|column| (self.own(column), end, 0)));
         }
         prune(found)
     }
@@ -386,8 +386,8 @@ impl Parser<'_> {
         // Of files it is not known that a bare number is a price; an order depends on nothing that is likely at best.
         let is_money = matches!(number.unit, Unit::Money(_));
         let is_price = if self.files || self.is_condition { is_money } else { number.unit != Unit::Percent };
-        let price = self.role("price").filter(|_| is_price && !is_count).map(|column| self.own(column));
-        found.extend(price.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
+        let costs = self.costs().filter(|_| is_price && !is_count).map(|column| self.own(column));
+        found.extend(costs.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
         found
     }
 

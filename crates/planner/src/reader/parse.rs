@@ -385,6 +385,13 @@ impl<'a> Parser<'a> {
         self.index.role(self.focus, role).filter(|_| is_stock)
     }
 
+    /// The columns that may say what a row costs: the price; where so many were sold at that price, their total too.
+    pub(crate) fn costs(&self) -> impl Iterator<Item = usize> {
+        let price = self.role("price");
+        let total = price.and(self.role("quantity")).and_then(|_| self.role("amount"));
+        price.into_iter().chain(total)
+    }
+
     /// Whether the request is nothing but a greeting or thanks.
     pub(crate) fn talk(&self) -> Option<Form> {
         let is_all = |class: &str| {

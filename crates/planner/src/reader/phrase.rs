@@ -455,10 +455,11 @@ impl Parser<'_> {
         })
     }
 
-    /// The columns that rows may be ordered by for a role. Of several days it is not known which one is meant.
+    /// The columns that rows may be ordered by for a role. Of several days, or prices, it is not known which one is meant.
     fn ordering(&self, role: &str) -> Vec<usize> {
         let columns = &self.index.tables[self.focus].columns;
         match self.role(role) {
+            Some(_) if role == "price" => self.costs().collect(),
             Some(column) => vec![column],
             None if matches!(role, "date" | "age")
                 && !self.strict

@@ -7,7 +7,7 @@ use futures_util::stream::{self, BoxStream};
 use ordain_store::QueuedRun;
 use ordain_types::{BoxFuture, RunId};
 
-use super::{Answer, Cluster, Lane, NodeMember, OfferError, Spent, Taken};
+use super::{Answer, Cluster, Held, Lane, NodeMember, OfferError, Spent, Taken};
 
 /// A server that has no others: it carries out what it accepts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,6 +64,18 @@ impl Cluster for Alone {
 
     fn spent_elsewhere(&self) -> Answer<'_, BoxStream<'static, Spent>> {
         Box::pin(ready(Ok(stream::pending().boxed())))
+    }
+
+    fn hold<'a>(&'a self, _owner: &'a str, _session: &'a str, _most: usize) -> Answer<'a, Option<Held>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn holding<'a>(&'a self, _owner: &'a str, _session: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(ready(Ok(None)))
+    }
+
+    fn let_go<'a>(&'a self, _owner: &'a str, _session: &'a str) -> Answer<'a, bool> {
+        Box::pin(ready(Ok(false)))
     }
 
     fn say<'a>(&'a self, _member: &'a NodeMember) -> Answer<'a, ()> {

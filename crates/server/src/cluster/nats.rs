@@ -5,12 +5,14 @@
 mod events;
 mod members;
 mod queue;
+mod sessions;
 mod status;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::stream::StorageType;
 use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use futures_util::stream::BoxStream;
@@ -22,7 +24,7 @@ pub(crate) use members::SAID_EVERY;
 pub use members::{Announced, ExecutorMember, NodeMember};
 pub use status::ClusterStatus;
 
-use super::{Answer, Cluster, Lane, OfferError, Spent, Taken};
+use super::{Answer, Cluster, Held, Lane, OfferError, Spent, Taken};
 
 /// How long connecting may take.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(5);
@@ -142,14 +144,19 @@ impl Link {
     }
 
     /// A list whose entries vanish unless they are written again within the time.
-    async fn list(&self, name: String, max_age: Duration) -> Result<kv::Store, ClusterError> {
+    async fn list(
+        &self,
+        name: String,
+        max_age: Duration,
+        storage: StorageType,
+    ) -> Result<kv::Store, ClusterError> {
         if let Ok(list) = self.jetstream.get_key_value(&name).await {
             return Ok(list);
         }
         let config = kv::Config {
             bucket: name,
             max_age,
-            storage: stream::StorageType::Memory,
+            storage,
             num_replicas: self.replicas,
             ..kv::Config::default()
         };
@@ -187,6 +194,14 @@ fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
     })
 }
 
+/// A name that nobody else has.
+fn random_name(action: &'static str) -> Result<String, ClusterError> {
+    let mut random = [0; 6];
+    getrandom::fill(&mut random)
+        .map_err(|error| ClusterError::Refused { action, message: error.to_string() })?;
+    Ok(ordain_types::hex(&random))
+}
+
 /// An address with a scheme that we know. The part before an `@` may be a password, so no message repeats it.
 fn address(text: &str) -> Result<ServerAddr, ClusterError> {
     let bad = || {
@@ -211,32 +226,31 @@ pub struct Nats {
     workspace: String,
     runs: stream::Stream,
     /// The queue's lanes, in the order of [`Lane::ALL`].
-    work: [consumer::Consumer<consumer::pull::Config>; 3],
+    work: [consumer::Consumer<consumer::pull::Config>; 4],
     events: stream::Stream,
     nodes: kv::Store,
+    /// The nodes that hold sessions.
+    sessions: kv::Store,
 }
 
 impl Nats {
     /// Joins the cluster of a store.
     pub async fn join(link: Link, store: &str, workspace: &str) -> Result<Self, ClusterError> {
-        let mut random = [0; 6];
-        let action = "name this node";
-        getrandom::fill(&mut random)
-            .map_err(|error| ClusterError::Refused { action, message: error.to_string() })?;
-        let node = ordain_types::hex(&random);
+        let node = random_name("name this node")?;
         let runs = link.stream(queue::config(store)).await?;
         let lane = async |lane| {
-            let (name, config) =
-                (queue::consumer_name(workspace, lane), queue::consumer(store, workspace, lane));
+            let of = if lane == Lane::Own { node.as_str() } else { workspace };
+            let (name, config) = (queue::consumer_name(of, lane), queue::consumer(store, of, lane));
             let made = Box::pin(runs.get_or_create_consumer(&name, config)).await;
             made.map_err(refused("make the queue's consumer"))
         };
-        let [interactive, background, parts] = Lane::ALL;
-        let work = [lane(interactive).await?, lane(background).await?, lane(parts).await?];
+        let [interactive, background, parts, own] = Lane::ALL;
+        let work = [lane(interactive).await?, lane(background).await?, lane(parts).await?, lane(own).await?];
         let events = link.stream(events::config(store)).await?;
-        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
+        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER, StorageType::Memory).await?;
+        let sessions = link.list(sessions::list_name(store), sessions::KEPT_FOR, StorageType::File).await?;
         let (store, workspace) = (store.to_owned(), workspace.to_owned());
-        Ok(Self { link, node, store, workspace, runs, work, events, nodes })
+        Ok(Self { link, node, store, workspace, runs, work, events, nodes, sessions })
     }
 
     /// The connection to the cluster's servers.
@@ -298,6 +312,18 @@ impl Cluster for Nats {
         Box::pin(self.spends())
     }
 
+    fn hold<'a>(&'a self, owner: &'a str, session: &'a str, most: usize) -> Answer<'a, Option<Held>> {
+        Box::pin(self.hold_session(owner, session, most))
+    }
+
+    fn holding<'a>(&'a self, owner: &'a str, session: &'a str) -> Answer<'a, Option<String>> {
+        Box::pin(self.holding_of(owner, session))
+    }
+
+    fn let_go<'a>(&'a self, owner: &'a str, session: &'a str) -> Answer<'a, bool> {
+        Box::pin(self.forget_session(owner, session))
+    }
+
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()> {
         Box::pin(members::say(&self.nodes, &self.node, member))
     }
@@ -305,6 +331,8 @@ impl Cluster for Nats {
     fn leave(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
             let _ = self.nodes.purge(&self.node).await;
+            let _ = self.forget_lane_of(&self.node).await;
+            let _ = self.runs.delete_consumer(&queue::consumer_name(&self.node, Lane::Own)).await;
         })
     }
 

@@ -27,7 +27,8 @@ use super::order::{Order, Written};
 use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
 use super::service::Service;
-use crate::cluster::OfferError;
+use super::session_book::{gone, is_gone};
+use crate::cluster::{OfferError, bound_to};
 
 /// How often the store is asked for the end of a run, in case nobody tells it.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -44,6 +45,14 @@ impl Service {
     ) -> Result<RunRecord, Problem> {
         let (store, about) = (self.engine().store(), &run.about);
         let fingerprint = order.fingerprint().await;
+        let cluster = &self.inner.options.cluster;
+        let held = match order.session() {
+            Some(session) => Some(self.hold_session(&caller.id, session).await?),
+            None => None,
+        };
+        let is_gone = held.as_ref().is_some_and(|held| is_gone(held, &order));
+        let workspace = held
+            .map_or_else(|| cluster.workspace().to_owned(), |held| bound_to(cluster.workspace(), &held.node));
         let files = self.keep_uploads(&about.run_id, order.files()).await?;
         let written = Written::new(order, files);
         let queued = QueuedRun {
@@ -53,7 +62,7 @@ impl Service {
             who: about.who.clone(),
             request: about.request.clone(),
             work: serde_json::to_string(&written).map_err(|error| Problem::internal(error.to_string()))?,
-            workspace: self.inner.options.cluster.workspace().to_owned(),
+            workspace,
             accepted_at: run.started_at.clone(),
             conversation: about.conversation.clone(),
         };
@@ -64,7 +73,8 @@ impl Service {
             Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
             Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
         }
-        if let Err(problem) = self.offer_accepted(caller, &queued).await {
+        let offered = if is_gone { Err(gone()) } else { self.offer_accepted(caller, &queued).await };
+        if let Err(problem) = offered {
             store.dequeue(&queued.run_id).await?;
             return Err(problem);
         }

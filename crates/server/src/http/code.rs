@@ -15,6 +15,7 @@ use super::live::LiveRun;
 use super::order::Order;
 use super::problem::Problem;
 use super::service::Service;
+use super::session_book::session_name;
 
 /// A question about files.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
@@ -62,17 +63,18 @@ impl Work for NewCode {
         uploads: Uploads,
         (claim, through): (Option<String>, &str),
     ) -> Result<Arc<LiveRun>, Problem> {
-        let session = service.enter_session(caller, self.session.as_deref())?;
+        let session = session_name(caller, self.session.as_deref())?;
+        let entered = service.enter_session(caller, session.as_deref())?;
         let task = CodeTask {
             files: uploads.named()?,
             plan: self.plan.map(|code| SourceFile { code, name: "plan.py".to_owned() }),
             planner: service.planner(self.model.as_deref()).await?,
             cache: !self.no_cache,
-            session: session.as_ref().map(|session| session.name.clone()),
+            session,
             allow_partial: self.allow_partial,
             origin: Origin { idempotency_key: claim, ..Origin::new(&caller.id, through) },
             ..CodeTask::new(&self.request, "", "")
         };
-        service.begin(caller, Order::Code(Box::new(task), None), (uploads, session))
+        service.begin(caller, Order::Code(Box::new(task), None), (uploads, entered))
     }
 }

@@ -18,6 +18,7 @@ use super::order::Order;
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
+use super::session_book::session_name;
 
 /// Longer names are no names.
 const NAME_MAX: usize = 100;
@@ -75,11 +76,12 @@ impl Work for NewExec {
         uploads: Uploads,
         (claim, through): (Option<String>, &str),
     ) -> Result<Arc<LiveRun>, Problem> {
-        let session = service.enter_session(caller, self.session.as_deref())?;
+        let session = session_name(caller, self.session.as_deref())?;
+        let entered = service.enter_session(caller, session.as_deref())?;
         let mut exec = into_exec(self, &uploads, service, caller, through)?;
-        exec.session = session.as_ref().map(|session| session.name.clone());
+        exec.session = session;
         exec.origin.idempotency_key = claim;
-        service.begin(caller, Order::Exec(Box::new(exec)), (uploads, session))
+        service.begin(caller, Order::Exec(Box::new(exec)), (uploads, entered))
     }
 }
 

@@ -42,12 +42,12 @@ pub(crate) enum Order {
 }
 
 impl Order {
-    /// Whether another node can carry it out. The cell of a session is on this one.
-    fn can_travel(&self) -> bool {
+    /// The whole name of the session that it is carried out in.
+    pub(super) fn session(&self) -> Option<&str> {
         match self {
-            Self::Code(task, _) => task.session.is_none(),
-            Self::Exec(exec) => exec.session.is_none(),
-            _ => true,
+            Self::Code(task, _) => task.session.as_deref(),
+            Self::Exec(exec) => exec.session.as_deref(),
+            _ => None,
         }
     }
 
@@ -78,7 +78,7 @@ impl Order {
 
     /// What its run is about. The id is set here, so that it can be told before the run has ended.
     fn about(&self, service: &Service, caller: &Caller) -> Result<About, Problem> {
-        let is_queued = service.inner.options.cluster.is_shared() && self.can_travel();
+        let is_queued = service.inner.options.cluster.is_shared();
         let (kind, request, claim, conversation) = match self {
             Self::Ask(ask) => (
                 RunKind::Ask,
@@ -153,6 +153,7 @@ impl Service {
         run: &Arc<LiveRun>,
     ) -> Result<RunRecord, Problem> {
         let engine = self.engine_for(caller);
+        let _session = self.enter_held(caller, &order).await?;
         let mut telling = Telling(Arc::clone(run));
         let (record, checked) = match order {
             Order::Ask(ask) => (engine.ask_with(*ask, &mut telling).await?, None),

@@ -35,6 +35,10 @@ pub(crate) const QUEUE_FULL: &str = "queue_full";
 pub(crate) const RUN_LOST: &str = "run_lost";
 /// The code for a run of a key that has as many as it may.
 pub(crate) const CELLS_LIMIT: &str = "cells_limit";
+/// The code for a session more than a key may have.
+pub(crate) const SESSIONS_LIMIT: &str = "sessions_limit";
+/// The code for work in a session whose node is gone.
+pub(crate) const SESSION_GONE: &str = "session_gone";
 /// The code for work that comes while the server stops.
 pub(crate) const DRAINING: &str = "draining";
 

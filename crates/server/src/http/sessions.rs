@@ -112,8 +112,10 @@ pub(crate) async fn end(
 ) -> Result<Response, Problem> {
     // A caller can name its own sessions only.
     let name = format!("{}:{session}", may.caller.id);
-    service.inner.sessions.forget(&name);
-    let ended = service.engine().end_session(&name).await;
+    let ended_here = service.end_cells(&name).await;
+    // Elsewhere the node that holds it ends it within seconds; from now on the name begins a new session.
+    let ended =
+        service.inner.options.cluster.let_go(&may.caller.id, &name).await.unwrap_or_default() || ended_here;
     Ok(answer::json(&EndedSession { ended }))
 }
 

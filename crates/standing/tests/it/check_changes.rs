@@ -292,3 +292,44 @@ async fn a_transformation_puts_its_rows_into_a_table() {
     world.write("checks/checks.json", &record("table:nowhere").to_string());
     stands(&world.run().await, "t1", CheckStatus::Error, "nowhere");
 }
+
+#[tokio::test]
+async fn a_demanded_value_in_another_case_than_the_rows_does_not_pass() {
+    let rules = hints(&[
+        ("is", "country must be CH"),
+        ("list", "country must be one of CH, DE"),
+        ("never", "country must not be CH"),
+        ("quoted", "country must be 'CH'"),
+        ("same", "country must be ch"),
+    ]);
+    let results = World::with(&rules, &[("t.csv", b"id,country\n1,ch\n2,ch\n3,ch\n")]).run().await;
+    for id in ["is", "list", "never"] {
+        stands(&results, id, CheckStatus::Skipped, "the rule names \"CH\", and `country` has \"ch\"");
+    }
+    assert_eq!((results["quoted"].status, results["quoted"].failed), (CheckStatus::Fail, Some(3)));
+    stands(&results, "same", CheckStatus::Pass, "");
+}
+
+#[tokio::test]
+async fn a_column_that_a_later_delivery_has_twice_is_judged_by_no_kept_code() {
+    let record = |id: &str, kind: &str, params: serde_json::Value| json!({"check_id": id, "kind": kind, "target_table": "t", "params": params});
+    let own = "rows = frame('t')\nresult = {'status': 'PASS', 'summary': str(rows['amt'].sum()), 'evaluated': 1, 'failed': 0}\n";
+    let words = |id: &str, rule: &str| json!({"check_id": id, "target_table": "t", "calculation_hint": rule});
+    let rules = json!([
+        words("words", "amt must be at least 5"),
+        words("sum", "the sum of amt must be below 1000"),
+        record("range", "range", json!({"column": "amt", "min": 5})),
+        record("sql", "sql", json!({"query": "SELECT * FROM t WHERE amt < 5"})),
+        record("python", "python", json!({"code": own})),
+        record("other", "unique", json!({"columns": "id"})),
+    ]);
+    let world = World::with(&rules.to_string(), &[("t.csv", b"id,amt\n1,5\n2,7\n")]);
+    let before = world.run().await;
+    assert!(before.values().all(|result| result.status == CheckStatus::Pass), "{before:?}");
+    world.write("data/t.csv", "id,amt,amt\n1,5,1\n2,7,1\n");
+    let results = world.run().await;
+    for id in ["words", "sum", "range", "sql", "python"] {
+        stands(&results, id, CheckStatus::Skipped, "two columns that are called `amt`");
+    }
+    stands(&results, "other", CheckStatus::Pass, "");
+}

@@ -114,3 +114,59 @@ async fn a_transformation_in_words_writes_its_rows_and_overwrites_nobody_elses()
     world.edit("checks/checks.json", "total units by region", "total units");
     stands(&world.run().await, "T", CheckStatus::Skipped, "it makes no table");
 }
+
+#[tokio::test]
+async fn whole_numbers_beyond_64_bits_are_added_and_multiplied_exactly() {
+    let rows =
+        ["1,900000000000000000,4000000000,a", "2,900000000000000000,4000000000,b"].repeat(20).join("\n");
+    let kind = |id: &str, params: serde_json::Value| json!({"check_id": id, "kind": "aggregate", "target_table": "t", "params": params});
+    let words = |id: &str, rule: &str| json!({"check_id": id, "target_table": "t", "calculation_hint": rule});
+    let own = "rows = frame('t')\nfigures = [rows['v'].cumsum().iloc[-1], (rows['w'] * rows['w']).iloc[0], rows['w'].prod() % 7, (rows['w'] ** 2).sum()]\nresult = {'status': 'PASS', 'summary': str([int(one) for one in figures]), 'evaluated': 40, 'failed': 0}\n";
+    let checks = json!([
+        kind("sum", json!({"column": "v", "function": "sum", "min": 1})),
+        kind("groups", json!({"column": "v", "function": "sum", "by": "g", "min": 18_000_000_000_000_000_000_u64})),
+        words("words", "the sum of v must be at least 1"),
+        words("product", "w times w must be at least 1"),
+        {"check_id": "own", "kind": "python", "target_table": "t", "params": {"code": own}},
+        {"check_id": "single", "kind": "python", "target_table": "t", "params": {"code": "rows = frame('t')\nlargest = rows['v'].max() * rows['w'].max()\nresult = {'status': 'PASS', 'summary': str(largest), 'evaluated': 1, 'failed': 0}\n"}},
+    ]);
+    let rows = format!("id,v,w,g\n{rows}");
+    let results = World::with(&checks.to_string(), &[("t.csv", rows.as_bytes())]).run().await;
+    for id in ["sum", "words"] {
+        stands(&results, id, CheckStatus::Pass, "");
+        assert!(results[id].summary.contains("36000000000000000000"), "{:?}", results[id]);
+    }
+    for id in ["groups", "product"] {
+        stands(&results, id, CheckStatus::Pass, "");
+    }
+    let expected =
+        [36_000_000_000_000_000_000_u128, 16_000_000_000_000_000_000, 4, 640_000_000_000_000_000_000];
+    assert_eq!(results["own"].summary, format!("{expected:?}"), "{:?}", results["own"]);
+    stands(&results, "single", CheckStatus::Error, "overflow encountered in scalar multiply");
+}
+
+#[tokio::test]
+async fn a_hint_that_is_a_select_is_a_rule_in_sql() {
+    let hint = |id: &str, hint: &str| json!({"check_id": id, "target_table": "orders,users", "calculation_hint": hint});
+    let checks = json!([
+        hint("missing", "SELECT o.* FROM orders o ANTI JOIN users u ON o.user_id = u.id"),
+        hint("none", "select * from orders where total < 0;"),
+        hint("figure", "SELECT COUNT(*) FROM orders WHERE total < 0"),
+        hint("outside", "SELECT * FROM read_csv('/etc/passwd')"),
+        hint("two", "SELECT * FROM orders; DROP TABLE orders"),
+        hint("sentence", "total must be positive"),
+    ]);
+    let files: [(&str, &[u8]); 2] = [
+        ("orders.csv", b"id,user_id,total\n1,a,5\n2,b,6\n3,z,7\n"),
+        ("users.csv", b"id,name\na,Ann\nb,Bob\n"),
+    ];
+    let results = World::with(&checks.to_string(), &files).run().await;
+    assert_eq!((results["missing"].status, results["missing"].failed), (CheckStatus::Fail, Some(1)));
+    assert_eq!(results["missing"].kind, "sql");
+    for id in ["none", "sentence"] {
+        stands(&results, id, CheckStatus::Pass, "");
+    }
+    stands(&results, "figure", CheckStatus::Error, "always gives one row");
+    stands(&results, "outside", CheckStatus::Error, "opens no files");
+    stands(&results, "two", CheckStatus::Skipped, "");
+}

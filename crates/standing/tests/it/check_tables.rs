@@ -148,12 +148,7 @@ async fn a_table_larger_than_the_memory_limit_is_said_to_be_so() {
     let world = World::with(&checks.to_string(), &[("t.csv", text.as_bytes())]);
     world.write("ordain.toml", "[workspace]\nname = \"w\"\n[limits]\nmemory = \"64MiB\"\n");
     let results = world.run().await;
-    stands(
-        &results,
-        "whole",
-        CheckStatus::Error,
-        "memory_limit: it needs more than 64MiB; use fewer columns",
-    );
+    stands(&results, "whole", CheckStatus::Error, "memory_limit: it needs more than 64MiB: fewer columns");
     // A check that touches one column of the mapped table has room enough.
     stands(&results, "narrow", CheckStatus::Pass, "");
     assert_eq!(results["narrow"].evaluated, Some(60_000));
@@ -235,6 +230,66 @@ async fn what_the_formatting_of_a_workbook_says_is_read() {
     for said in ["hidden sheets were left out (old)", "merged cells are read as", "several units (EUR, USD)"]
     {
         assert!(notes.contains(said), "{said}: {notes}");
+    }
+}
+
+/// A workbook with errors of formulas among numbers, and columns of Parquet that have a type and no value.
+const ERRORS_AND_GAPS: &str = r##"
+import sys
+import openpyxl
+import pandas as pd
+folder = sys.argv[1]
+book = openpyxl.Workbook()
+book.active.append(["id", "v"])
+for number in range(200):
+    book.active.append([number, number + 1.5])
+for error in ("#DIV/0!", "#VALUE!", "#REF!"):
+    book.active.append([99, error])
+    book.active.cell(book.active.max_row, 2).data_type = "e"
+book.save(folder + "/sheet.xlsx")
+gaps = pd.DataFrame({"id": [1, 2], "v": pd.array([None, None], dtype="float64"), "ts": pd.to_datetime([None, None])})
+gaps.to_parquet(folder + "/gaps.parquet")
+gaps.head(0).to_parquet(folder + "/none.parquet")
+"##;
+
+#[tokio::test]
+async fn errors_of_formulas_fail_their_rows_and_no_figure_passes_without_them() {
+    let checks = json!([
+        {"check_id": "above", "target_table": "sheet", "kind": "range", "params": {"column": "v", "min": 0}},
+        {"check_id": "sum", "target_table": "sheet", "kind": "aggregate", "params": {"column": "v", "function": "sum", "min": 1}},
+        {"check_id": "words", "target_table": "sheet", "calculation_hint": "v must be positive"},
+    ]);
+    let world = World::with(&checks.to_string(), &[]);
+    write_by(ERRORS_AND_GAPS, &world.root().join("data"));
+    let results = world.run().await;
+    for id in ["above", "words"] {
+        assert_eq!(
+            (results[id].status, results[id].failed),
+            (CheckStatus::Fail, Some(3)),
+            "{:?}",
+            results[id]
+        );
+    }
+    assert_ne!(results["sum"].status, CheckStatus::Pass, "{:?}", results["sum"]);
+}
+
+#[tokio::test]
+async fn columns_of_parquet_without_a_value_keep_their_types() {
+    let rule = |id: &str, table: &str, hint: &str| json!({"check_id": id, "target_table": table, "calculation_hint": hint});
+    let checks = json!([
+        rule("number", "gaps", "v must be positive"),
+        rule("day", "gaps", "ts must be after 2020-01-01"),
+        rule("no number", "none", "v must be positive"),
+        rule("no day", "none", "ts must be after 2020-01-01"),
+    ]);
+    let world = World::with(&checks.to_string(), &[]);
+    write_by(ERRORS_AND_GAPS, &world.root().join("data"));
+    let results = world.run().await;
+    for id in ["number", "day"] {
+        stands(&results, id, CheckStatus::Pass, "");
+    }
+    for id in ["no number", "no day"] {
+        stands(&results, id, CheckStatus::Skipped, "empty_table: table `none` has no rows");
     }
 }
 

@@ -92,6 +92,25 @@ async fn an_anomaly_learns_nothing_from_its_own_failures_but_from_what_a_person_
 }
 
 #[tokio::test]
+async fn no_rows_are_not_usual_because_a_person_accepted_a_low_day() {
+    let checks =
+        json!([{"check_id": "a", "kind": "anomaly", "target_table": "t", "params": {"metric": "row_count"}}]);
+    let world = World::with(&checks.to_string(), &[("t.csv", ROWS)]);
+    let rows = |count: usize| format!("id,price,city\n{}", "a,1,Bern\n".repeat(count));
+    for count in [100, 98, 101, 99, 100] {
+        world.write("data/t.csv", &rows(count));
+        world.run().await;
+    }
+    world.write("data/t.csv", &rows(30));
+    stands(&world.run().await, "a", CheckStatus::Fail, "");
+    let state = world.checks().await.state().unwrap();
+    let low = state.runs().last().unwrap().clone();
+    assert!(state.accept_run(&low).unwrap().is_some());
+    world.write("data/t.csv", &rows(0));
+    stands(&world.run().await, "a", CheckStatus::Fail, "");
+}
+
+#[tokio::test]
 async fn a_delivery_without_rows_is_not_green() {
     let share = json!({"must": {"compare": {"left": {"column": "price"}, "op": "<", "right": {"value": 0}}}, "max_share": 0.1});
     let checks = json!([

@@ -143,3 +143,35 @@ async fn a_newest_day_in_the_far_future_is_not_fresh() {
     stands(&results, "fresh", CheckStatus::Fail, "");
     assert!(results["fresh"].summary.contains("which is in the future"), "{:?}", results["fresh"]);
 }
+
+#[tokio::test]
+async fn a_filter_that_compares_numbers_with_a_text_does_not_pass_on_no_rows() {
+    let mut check = kind("set", "in_set", &json!({"column": "z", "values": ["hello"]}));
+    check["filter"] = json!("x == \"1\"");
+    let rows = b"id,x,z\na,1,hello\nb,2,jello\n";
+    let results = World::with(&json!([check]).to_string(), &[("t.csv", rows)]).run().await;
+    let reason = "its filter compares `x`, which holds whole numbers, with the text `1`";
+    stands(&results, "set", CheckStatus::Error, reason);
+}
+
+#[tokio::test]
+async fn a_filter_over_numbers_with_a_text_among_them_does_not_pass_on_no_rows() {
+    let mut check = kind("range", "range", &json!({"column": "v", "min": 10, "max": 10}));
+    check["filter"] = json!("v == 5");
+    let results = World::with(&json!([check]).to_string(), &[("t.csv", rows().as_bytes())]).run().await;
+    stands(&results, "range", CheckStatus::Fail, "");
+    assert!(keys(&results["range"]).contains(&"r30".to_owned()), "{:?}", results["range"]);
+}
+
+#[tokio::test]
+async fn a_figure_of_a_table_without_rows_does_not_pass() {
+    let figure = |function: &str| {
+        kind(function, "aggregate", &json!({"column": "v", "function": function, "min": 0, "max": 0}))
+    };
+    let functions = ["max", "mean", "median", "sum"];
+    let checks = json!(functions.map(figure));
+    let results = World::with(&checks.to_string(), &[("t.csv", b"id,v\n")]).run().await;
+    for id in functions {
+        stands(&results, id, CheckStatus::Skipped, "empty_table: table `t` has no rows");
+    }
+}

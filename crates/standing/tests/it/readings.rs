@@ -36,6 +36,14 @@ const CASES: &[Case] = &[
         &["Betrag: decimal thousands=' currency=CHF"],
         "",
     ),
+    ("francs.csv", "Nr;Betrag\n1;1’201.–\n2;3’000.–\n".as_bytes(), &["Betrag: integer thousands=' max=3000"], ""),
+    // A frame as pandas writes it with its schema.
+    (
+        "schema.json",
+        br#"{"schema": {"fields": [{"name": "index", "type": "integer"}, {"name": "v", "type": "number"}], "primaryKey": ["index"], "pandas_version": "1.4.0"}, "data": [{"index": 0, "v": 1.5}, {"index": 1, "v": 2.5}]}"#,
+        &["v: real max=2.5"],
+        "",
+    ),
     // Prices below one, which begin with a zero.
     ("prices.csv", b"item,price\na,0.99\nb,2.50\nc,7.20\n", &["price: real"], ""),
     // The whole column decides which is day and which is month.

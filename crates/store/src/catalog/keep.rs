@@ -174,7 +174,14 @@ pub(crate) async fn create_missing_indexes(
     remember(session, relation).await
 }
 
-async fn remember(session: &mut Session, relation: &Relation) -> Result<(), StoreError> {
+/// The statements that make the indexes of a table.
+pub(super) fn index_script(dialect: Dialect, relation: &Relation) -> String {
+    let key = (!relation.table.key.is_empty()).then(|| index(dialect, relation, &relation.table.key, true));
+    let others = relation.indexes.iter().map(|columns| index(dialect, relation, columns, false));
+    key.into_iter().chain(others).collect::<Vec<_>>().join("; ")
+}
+
+pub(super) async fn remember(session: &mut Session, relation: &Relation) -> Result<(), StoreError> {
     let definition = Definition {
         table: relation.table.clone(),
         indexes: relation.indexes.clone(),
@@ -189,7 +196,7 @@ async fn remember(session: &mut Session, relation: &Relation) -> Result<(), Stor
     session.write(sql).await.map(drop)
 }
 
-fn column_type(dialect: Dialect, storage: &Storage) -> &'static str {
+pub(super) fn column_type(dialect: Dialect, storage: &Storage) -> &'static str {
     match (dialect, storage.kind) {
         (Dialect::Sqlite, Kind::Integer | Kind::Boolean) => "INTEGER",
         (Dialect::Sqlite, Kind::Double) => "REAL",

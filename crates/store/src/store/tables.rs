@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 
-use ordain_types::{Column, Table};
+use ordain_types::{Column, ColumnType, Table};
 use serde_json::json;
 
 use super::{Inner, Reseeded};
@@ -24,8 +24,10 @@ impl Inner {
         let mut session = self.pool.session().await?;
         let (mut relations, missing) = self.known_tables(&mut session, only).await?;
         drop(session);
-        let unindexed = relations.iter().any(|relation| !self.missing_indexes(relation).is_empty());
-        if (!missing.is_empty() || unindexed) && self.may_write() {
+        let is_unfinished = |relation: &Relation| {
+            !self.missing_indexes(relation).is_empty() || !self.newly_typed(relation).is_empty()
+        };
+        if (!missing.is_empty() || relations.iter().any(is_unfinished)) && self.may_write() {
             // No transaction is open while files are read.
             let mut seeds = HashMap::new();
             for declaration in missing {
@@ -113,6 +115,10 @@ impl Inner {
             }
             Dialect::Postgres => catalog::introspect(session).await?,
         };
+        // PostgreSQL itself refuses a value of the former type.
+        if session.dialect() == Dialect::Sqlite {
+            self.check_types(&kept, touched)?;
+        }
         self.mark_foreign(session, &mut kept).await?;
         let is_touched = |relation: &Relation| {
             relation.read_only_reason.is_some() && touched.contains(relation.table.name.as_str())
@@ -124,6 +130,24 @@ impl Inner {
                 Err(StoreError::ReadOnly { table: relation.table.name, reason: relation.read_only_reason })
             }
             None => Ok(()),
+        }
+    }
+
+    /// Refuses to write to tables whose columns have got other types since they were opened.
+    fn check_types(&self, now: &[Relation], touched: &HashSet<&str>) -> Result<(), StoreError> {
+        let catalog = self.catalog();
+        let is_other = |relation: &&Relation| {
+            let known = catalog.relations().find(|known| known.table.name == relation.table.name);
+            known.is_some_and(|known| known.storage != relation.storage)
+        };
+        let mut found = now.iter().filter(|relation| touched.contains(relation.table.name.as_str()));
+        match found.find(is_other) {
+            None => Ok(()),
+            Some(relation) => Err(StoreError::Declaration {
+                what: format!("table `{}`", relation.table.name),
+                message: "another process has given its columns other types meanwhile".to_owned(),
+                hint: Some("start this one again".to_owned()),
+            }),
         }
     }
 
@@ -154,6 +178,12 @@ impl Inner {
         self.declarations.iter().find(|declaration| declaration.name == table)
     }
 
+    fn newly_typed(&self, relation: &Relation) -> Vec<(usize, ColumnType)> {
+        self.declaration(&relation.table.name)
+            .map(|declaration| catalog::newly_typed(relation, declaration))
+            .unwrap_or_default()
+    }
+
     fn missing_indexes(&self, relation: &Relation) -> Vec<Vec<String>> {
         let Some(declaration) = self.declaration(&relation.table.name) else { return Vec::new() };
         if !relation.is_kept() {
@@ -180,7 +210,13 @@ impl Inner {
             made.push(Reseeded { table: declaration.name, removed: 0, added: seed.rows.len() as u64 });
             relations.push(relation);
         }
+        let is_seeded = !made.is_empty();
         for relation in &mut relations {
+            let columns = self.newly_typed(relation);
+            if !columns.is_empty() {
+                catalog::retype(&mut session, relation, columns).await?;
+                made.push(Reseeded { table: relation.table.name.clone(), removed: 0, added: 0 });
+            }
             let wanted = self.missing_indexes(relation);
             catalog::create_missing_indexes(&mut session, relation, wanted).await?;
         }
@@ -189,7 +225,8 @@ impl Inner {
             return Ok(relations);
         }
         self.check_seeded(&mut session, &relations).await?;
-        self.finish_seed(session, "seed", &relations, made, EntryNote::by("ordain", "open")).await?;
+        let kind = if is_seeded { "seed" } else { "retype" };
+        self.finish_seed(session, kind, &relations, made, EntryNote::by("ordain", "open")).await?;
         Ok(relations)
     }
 

@@ -1,10 +1,10 @@
 //! Seeds: what is loaded, and what is refused, with file and line.
 
-use ordain_store::{ColumnDeclaration, Store, StoreError, TableDeclaration};
+use ordain_store::{ColumnDeclaration, Intent, Store, StoreError, TableDeclaration};
 use ordain_types::ColumnType;
 use serde_json::json;
 
-use crate::world::{World, on_both, rows};
+use crate::world::{World, begin, commit, note, on_both, rows};
 
 /// Opens a store with one table whose seed has the given name and text.
 async fn open(world: &World, file: &str, text: &str, key: &str) -> Result<Store, StoreError> {
@@ -142,4 +142,63 @@ async fn a_declared_type_is_held_against_every_value() {
 async fn a_column_that_is_null_in_every_row_takes_any_value() {
     let store = open(&World::sqlite(), "a.json", r#"[{"id": 1, "discount": null}]"#, "id").await.unwrap();
     assert_eq!(types(&store)[1], ("discount".to_owned(), ColumnType::Json));
+}
+
+on_both! {
+    async fn a_column_without_a_value_in_the_seed_gets_the_type_that_is_declared_later(world: World) {
+        let text = r#"[{"id": 1, "discount": null, "sold_on": null, "note": null}, {"id": 2, "discount": null, "sold_on": null, "note": null}, {"id": 3}]"#;
+        let mut options = world.options();
+        options.tables = vec![TableDeclaration {
+            name: "things".to_owned(),
+            key: names("id"),
+            seed: Some(world.file("t.json", text)),
+            indexes: vec![vec!["id".to_owned(), "note".to_owned()]],
+            ..TableDeclaration::default()
+        }];
+        let before = Store::open(options.clone()).await.unwrap();
+        assert_eq!(types(&before)[1].1, ColumnType::Json);
+        let mut transaction = begin(&before, Intent::Write).await;
+        let set = json!({"discount": 0.25, "sold_on": "2024-03-01", "note": "n/a \"x\""});
+        transaction.call("update", json!({"table": "things", "doc_ids": [1], "set": set})).await.unwrap();
+        transaction.call("remove", json!({"table": "things", "doc_ids": [3]})).await.unwrap();
+        let run = commit(transaction).await.unwrap();
+        let written = rows(&before, "things").await;
+
+        let declare = |column_type| ColumnDeclaration { column_type, nullable: true };
+        options.tables[0].columns = [("discount".to_owned(), declare(ColumnType::Integer))].into();
+        let error = Store::open(options.clone()).await.unwrap_err().to_string();
+        assert!(error.contains("`discount` cannot have the declared type") && error.contains("doc_id 1"), "{error}");
+
+        let declared = [("discount", ColumnType::Real), ("sold_on", ColumnType::Timestamp), ("note", ColumnType::Text)];
+        options.tables[0].columns = declared.map(|(name, column_type)| (name.to_owned(), declare(column_type))).into();
+        let store = Store::open(options.clone()).await.unwrap();
+        assert_eq!(types(&store)[1..], declared.map(|(name, column_type)| (name.to_owned(), column_type)));
+        assert_eq!(rows(&store, "things").await, written);
+        let mut transaction = begin(&store, Intent::Write).await;
+        let found = transaction.call("query", json!({"sql": "SELECT note FROM things WHERE discount < 1"})).await.unwrap();
+        assert_eq!(found["rows"], json!([{"note": "n/a \"x\""}]), "{found}");
+        let wrong = json!({"table": "things", "doc_ids": [2], "set": {"discount": "much"}});
+        assert_eq!(transaction.call("update", wrong).await.unwrap_err().code(), "bad_value");
+        // A number of a row that is gone is not given again.
+        transaction.call("insert", json!({"table": "things", "rows": [{"id": 4}]})).await.unwrap();
+        commit(transaction).await.unwrap();
+        assert_eq!(rows(&store, "things").await[2]["doc_id"], json!(4));
+
+        // Who opened the tables before does not write values of the former type.
+        let mut transaction = begin(&before, Intent::Write).await;
+        let called = transaction.call("update", json!({"table": "things", "doc_ids": [2], "set": {"note": "x"}})).await;
+        let refused = match called {
+            Ok(_) => commit(transaction).await.map(drop),
+            Err(error) => Err(error),
+        };
+        assert!(refused.is_err());
+
+        let again = Store::open(options).await.unwrap();
+        again.undo(run.run_id.as_str(), note()).await.unwrap();
+        let undone = &rows(&again, "things").await[0];
+        assert_eq!(*undone, json!({"doc_id": 1, "id": 1, "discount": null, "sold_on": null, "note": null}));
+        for report in [again.verify_ledger().await.unwrap(), again.verify_rows().await.unwrap()] {
+            assert!(report.is_whole(), "{report:?}");
+        }
+    }
 }

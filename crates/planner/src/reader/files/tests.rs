@@ -525,3 +525,43 @@ fn a_total_of_a_column_that_is_called_total_is_asked_about() {
     let said = refused(&[file("orders.csv", table)], "total of orders not shipped");
     assert!(said.contains("or the sum of total"), "{said}");
 }
+
+#[test]
+fn what_is_declined_names_no_flag_of_a_command() {
+    for said in [refused(&[], "what is love"), refused(&[orders()], "what is love")] {
+        assert!(said.contains("a model is needed") && !said.contains("--"), "{said}");
+    }
+}
+
+#[test]
+fn lengths_of_time_that_cannot_be_added_up_are_told_as_such() {
+    let work = file(
+        "work.csv",
+        json!({ "tables": [{ "name": null, "rows": 3, "columns": [
+            column("task", "text", &[]),
+            json!({ "name": "spent", "type": "duration", "unit": "s" }),
+        ]}]}),
+    );
+    let said = refused(&[work], "total spent");
+    assert!(said.contains("spent is no number here, but of type duration"), "{said}");
+}
+
+#[test]
+fn the_most_expensive_of_rows_with_a_price_and_a_total_asks_which_is_meant() {
+    let sales = file(
+        "sales.csv",
+        json!({ "tables": [{ "name": null, "rows": 40, "columns": [
+            column("order_no", "identifier", &[]),
+            column("quantity", "integer", &[]),
+            column("price", "real", &[]),
+            column("total", "real", &[]),
+        ]}]}),
+    );
+    for request in ["most expensive sale", "sales over $100", "how many sales cost between 10 and 20"] {
+        let said = match reply(std::slice::from_ref(&sales), request) {
+            Reply::Plan(draft) => panic!("{request}: {}", draft.code),
+            other => format!("{other:?}"),
+        };
+        assert!(said.contains("price") && said.contains("total"), "{request}: {said}");
+    }
+}

@@ -358,6 +358,14 @@ impl Parser<'_> {
         found
     }
 
+    /// A value that rows have as the rule writes it: what differs by case is another value.
+    fn as_written(&self, value: Value, place: usize, end: usize) -> Value {
+        let words: Vec<&str> = self.tokens[place..end].iter().map(|token| token.text.as_str()).collect();
+        let written = words.join(" ");
+        let is_same = value.as_str().is_some_and(|value| value.to_lowercase() == written.to_lowercase());
+        if is_same { json!(written) } else { value }
+    }
+
     /// A value of a list. After `one of` every word is one, known or not.
     fn list_value(&self, column: usize, place: usize, is_list: bool) -> Vec<(Value, usize)> {
         let place = self.fill(place);
@@ -387,10 +395,13 @@ impl Parser<'_> {
             return vec![(json!(flag), place + 1)];
         }
         let known = self.mentions(place).into_iter().filter_map(|(what, end, _)| match what {
-            What::Value(table, of, value) if (table, of) == (self.focus, column) => Some((value, end)),
+            What::Value(table, of, value) if (table, of) == (self.focus, column) => {
+                Some((self.as_written(value, place, end), end))
+            }
             _ => None,
         });
-        let known: Vec<(Value, usize)> = known.collect();
+        let mut known: Vec<(Value, usize)> = known.collect();
+        known.dedup();
         if !known.is_empty() || !is_list || !is_text {
             return known;
         }

@@ -64,11 +64,12 @@ impl Parser<'_> {
         rest.map(|(demand, end, more)| (demand.only_when(when.clone()), end, cost + more)).collect()
     }
 
-    /// One rule, or two with `and`.
+    /// One rule, or two with `and`. What is to be flagged goes on with `and`, unless that is to be flagged as well.
     fn demands(&self, start: usize) -> All<Demand> {
         let mut found = self.demand(start);
+        let goes_on = |after: &usize| self.flags(start).is_empty() || !self.flags(*after).is_empty();
         for (first, end, cost) in found.clone() {
-            for after in self.lex("and", self.sign(',', end).unwrap_or(end)) {
+            for after in self.lex("and", self.sign(',', end).unwrap_or(end)).into_iter().filter(goes_on) {
                 for (second, end, more) in self.demand(after) {
                     found.extend(first.and(&second).map(|both| (both, end, cost + more)));
                 }
@@ -84,13 +85,18 @@ impl Parser<'_> {
         found.extend(self.of_figure(start));
         found.extend(self.of_share(start));
         found.extend(self.of_table(start));
-        for end in self.lex("rule.flag", start).into_iter().chain(self.lex("rule.there_must_be_no", start)) {
+        for end in self.flags(start) {
             found.extend(self.flagged(self.each(end)));
         }
         found.extend(self.bad(start).into_iter().map(|(demand, end, cost)| (demand.opposite(), end, cost)));
         found.extend(self.only(start));
         found.extend(self.none_may(start));
         prune(found)
+    }
+
+    /// Where what is to be flagged begins: after `flag`, after `there must be no`.
+    fn flags(&self, start: usize) -> Vec<usize> {
+        ["rule.flag", "rule.there_must_be_no"].iter().flat_map(|class| self.lex(class, start)).collect()
     }
 
     /// `status must be …`, `either coupon_code or notes must be filled in`, `the combination of a and b must be unique`.

@@ -427,7 +427,11 @@ fn the_value_a_after_its_column_is_no_article() {
         }
     };
     let is_a = json!({"in": {"column": "status", "values": ["a"]}});
-    assert_eq!(read("at least 90% of orders must have status A"), json!({"must": is_a, "min_share": 0.9}));
+    let is_capital = json!({"in": {"column": "status", "values": ["A"]}});
+    assert_eq!(
+        read("at least 90% of orders must have status A"),
+        json!({"must": is_capital, "min_share": 0.9})
+    );
     assert_eq!(read("every order must have status a"), json!({"column": "status", "values": ["a"]}));
     assert_eq!(
         read("flag orders with status a"),
@@ -471,4 +475,18 @@ fn readings_that_cannot_be_judged_are_told_with_the_reason() {
     std::sync::Arc::make_mut(&mut brief.tables)[0].table.columns[3].column_type = ColumnType::Text;
     let reply = plan(&brief);
     assert!(!matches!(&reply, Reply::Question(asked) if asked.contains("ways: ;")), "{reply:?}");
+}
+
+#[test]
+fn a_value_of_a_rule_is_as_it_is_written_and_not_as_rows_have_it() {
+    for (hint, values) in [
+        ("status must be Paid", json!(["Paid"])),
+        ("status must be one of OPEN, paid", json!(["OPEN", "paid"])),
+        ("status must be one of open, On Hold", json!(["open", "On Hold"])),
+    ] {
+        let mut brief = brief(hint);
+        with_values(&mut brief, "status", &["open", "paid", "on hold"]);
+        let Reply::Plan(draft) = plan(&brief) else { panic!("{hint} is not read") };
+        assert_eq!(draft.declared.unwrap()["params"]["values"], values, "{hint}");
+    }
 }

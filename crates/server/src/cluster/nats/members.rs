@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use async_nats::jetstream::kv;
+use async_nats::jetstream::stream::StorageType;
 use futures_util::StreamExt as _;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ pub struct Announced {
 impl Announced {
     /// Finds the list of executors.
     pub async fn find(link: &Link) -> Result<Self, ClusterError> {
-        Ok(Self { list: link.list(EXECUTORS.to_owned(), GONE_AFTER).await? })
+        Ok(Self { list: link.list(EXECUTORS.to_owned(), GONE_AFTER, StorageType::Memory).await? })
     }
 
     /// Says for ever that the executor is there.

@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 use ordain_store::QueuedRun;
 use ordain_types::{BoxFuture, RunId};
 
-use super::super::{Lane, OfferError, Place, Taken};
+use super::super::{Lane, OfferError, Place, Taken, binding};
 use super::{ClusterError, Nats, refused};
 
 /// Runs that may wait in the queue; the next one is refused.
@@ -24,6 +24,8 @@ const TAKE_WAIT: Duration = Duration::from_secs(5);
 const KNOWN_AGAIN: Duration = Duration::from_mins(2);
 /// After how long without any node the place in the queue of a workspace's fingerprint is forgotten.
 const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
+/// How long a message is kept that no node takes, such as one for a node that is gone. What still has a row is offered again.
+const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// Nodes that wait for work at once.
 const NODES_MAX: i64 = 10_000;
 /// Runs that all nodes together carry out at once.
@@ -41,6 +43,7 @@ pub(super) fn config(store: &str) -> stream::Config {
         max_messages: QUEUED_MAX,
         discard: DiscardPolicy::New,
         duplicate_window: KNOWN_AGAIN,
+        max_age: KEPT_FOR,
         ..stream::Config::default()
     }
 }
@@ -64,8 +67,8 @@ pub(super) fn consumer(store: &str, workspace: &str, lane: Lane) -> consumer::pu
 impl Nats {
     pub(super) async fn publish(&self, run: &QueuedRun) -> Result<(), OfferError> {
         // A run that goes on after it waited was offered before, so that its id alone is not enough.
-        let id = format!("{}.{}.{}", run.run_id, run.accepted_at, self.workspace);
-        self.put(self.subject(run), id).await
+        let (subject, of) = self.subject(run).await.map_err(OfferError::Other)?;
+        self.put(subject, format!("{}.{}.{of}", run.run_id, run.accepted_at)).await
     }
 
     /// Puts a part of a run of checks into the queue, if it is not there. One that the servers don't take now is offered again.
@@ -92,7 +95,8 @@ impl Nats {
     }
 
     pub(super) async fn is_published(&self, run: &QueuedRun) -> Result<bool, ClusterError> {
-        self.is_there(&self.subject(run)).await
+        let (subject, _) = self.subject(run).await?;
+        self.is_there(&subject).await
     }
 
     async fn is_there(&self, subject: &str) -> Result<bool, ClusterError> {
@@ -117,9 +121,24 @@ impl Nats {
         Ok(run.map(|run| Taken { run, part, node, attempt: attempt.unsigned_abs(), place }))
     }
 
-    fn subject(&self, run: &QueuedRun) -> String {
-        let (lane, run) = (Lane::of(run).as_str(), &run.run_id);
-        format!("ordain.{}.runs.{}.{lane}.{run}", self.store, self.workspace)
+    /// Where the message of a run is, and whose lane that is. A run of a node that is gone is for every node.
+    async fn subject(&self, run: &QueuedRun) -> Result<(String, String), ClusterError> {
+        let (mut lane, mut of) = (Lane::of(run), self.workspace.clone());
+        if let (_, Some(node)) = binding(run) {
+            if self.takes_work(node).await? {
+                (lane, of) = (Lane::Own, node.to_owned());
+            } else {
+                self.forget_lane_of(node).await?;
+            }
+        }
+        Ok((format!("ordain.{}.runs.{of}.{}.{}", self.store, lane.as_str(), run.run_id), of))
+    }
+
+    /// Forgets the messages for a node that is gone.
+    pub(super) async fn forget_lane_of(&self, node: &str) -> Result<(), ClusterError> {
+        let subject = format!("ordain.{}.runs.{node}.>", self.store);
+        let purged = self.runs.purge().filter(subject).await;
+        purged.map(drop).map_err(refused("forget the work of a node"))
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a cluster is, for `ordain cluster status`.
 
 use async_nats::jetstream::consumer;
+use async_nats::jetstream::stream::StorageType;
 use serde::Serialize;
 
 use super::super::Lane;
@@ -30,7 +31,7 @@ impl ClusterStatus {
     /// Asks how the cluster of a store is.
     pub async fn ask(link: &Link, store: &str) -> Result<Self, ClusterError> {
         const ACTION: &str = "describe the queue";
-        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER).await?;
+        let nodes = link.list(members::nodes_list(store), members::GONE_AFTER, StorageType::Memory).await?;
         let mut nodes: Vec<NodeMember> = members::members(&nodes).await?;
         nodes.sort_by(|one, other| one.address.cmp(&other.address));
         let mut executors = Announced::find(link).await?.members().await?;
@@ -50,17 +51,18 @@ impl ClusterStatus {
             status.leader = servers.leader;
             status.replicas = servers.replicas.into_iter().map(|peer| (peer.name, peer.current)).collect();
         }
-        let workspaces = status.nodes.iter().map(|node| node.workspace.clone());
-        for workspace in workspaces.collect::<std::collections::BTreeSet<_>>() {
-            for lane in Lane::ALL {
-                let name = queue::consumer_name(&workspace, lane);
-                let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
-                let mut consumer = found.map_err(refused(ACTION))?;
-                let info = consumer.info().await.map_err(refused(ACTION))?;
-                status.waiting += info.num_pending;
-                status.working += info.num_ack_pending as u64;
-                status.taken_again += info.num_redelivered as u64;
-            }
+        let mut lanes = std::collections::BTreeSet::new();
+        for node in &status.nodes {
+            let of = |lane| if lane == Lane::Own { &node.node } else { &node.workspace };
+            lanes.extend(Lane::ALL.map(|lane| queue::consumer_name(of(lane), lane)));
+        }
+        for name in lanes {
+            let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
+            let mut consumer = found.map_err(refused(ACTION))?;
+            let info = consumer.info().await.map_err(refused(ACTION))?;
+            status.waiting += info.num_pending;
+            status.working += info.num_ack_pending as u64;
+            status.taken_again += info.num_redelivered as u64;
         }
         Ok(status)
     }

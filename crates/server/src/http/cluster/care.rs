@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use ordain_store::QueuedRun;
 
-use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY};
+use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY, binding};
 use crate::http::service::Service;
 
 use super::about;
@@ -138,9 +138,10 @@ impl Service {
     /// Offers an accepted run that has no message: its node died in between, or the servers lost it. A run for another
     /// workspace is left to the nodes that have that one, as long as there are any.
     async fn offer_again(&self, cluster: &dyn Cluster, run: &QueuedRun) -> Result<(), ClusterError> {
-        if run.workspace != cluster.workspace() {
+        let (workspace, _) = binding(run);
+        if workspace != cluster.workspace() {
             let members = cluster.members().await?;
-            if members.iter().any(|node| node.workspace == run.workspace) {
+            if members.iter().any(|node| node.workspace == workspace) {
                 return Ok(());
             }
         }

@@ -40,7 +40,7 @@ const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Working {
     /// The slots of each lane, in the order of [`Lane::ALL`], and how many there are.
-    slots: [(Arc<Semaphore>, u32); 3],
+    slots: [(Arc<Semaphore>, u32); 4],
     /// Has parts given back when the server stops.
     leave: Notify,
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
@@ -52,7 +52,7 @@ impl Working {
             let permits = usize::try_from(slots).unwrap_or(Semaphore::MAX_PERMITS);
             (Arc::new(Semaphore::new(permits)), slots)
         };
-        let slots = [lane(slots), lane(BACKGROUND_SLOTS), lane(PART_SLOTS)];
+        let slots = [lane(slots), lane(BACKGROUND_SLOTS), lane(PART_SLOTS), lane(slots)];
         Self { slots, leave: Notify::new(), runs: Mutex::default() }
     }
 

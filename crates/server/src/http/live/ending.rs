@@ -10,7 +10,7 @@ use ordain_types::{ErrorClass, RunError, RunKind, RunRecord, RunState};
 
 use super::{Ended, LiveRun, kept_bytes, run_error};
 use crate::http::problem::{
-    CELLS_LIMIT, DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, STILL_RUNNING,
+    CELLS_LIMIT, DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, SESSIONS_LIMIT, STILL_RUNNING,
 };
 use crate::http::service::Service;
 
@@ -83,7 +83,13 @@ impl Service {
     pub(crate) async fn could_not(&self, run: &Arc<LiveRun>, problem: &Problem) -> Result<(), StoreError> {
         let is_none = matches!(
             problem.code.as_str(),
-            STILL_RUNNING | KEY_REUSED | REQUEST_TOO_LONG | QUEUE_FULL | CELLS_LIMIT | DRAINING
+            STILL_RUNNING
+                | KEY_REUSED
+                | REQUEST_TOO_LONG
+                | QUEUE_FULL
+                | CELLS_LIMIT
+                | DRAINING
+                | SESSIONS_LIMIT
         );
         if !is_none {
             let error =

@@ -51,6 +51,8 @@ struct WrittenExec {
     wall_ms: u64,
     memory_bytes: u64,
     through: String,
+    #[serde(default)]
+    session: Option<String>,
 }
 
 impl Written {
@@ -69,6 +71,7 @@ impl Written {
                 wall_ms: u64::try_from(exec.limits.wall.as_millis()).unwrap_or(u64::MAX),
                 memory_bytes: exec.limits.memory_bytes,
                 through: exec.origin.through,
+                session: exec.session,
             })),
             Order::Check(task) => What::Check {
                 request: task.request,
@@ -170,7 +173,7 @@ impl Service {
                     profile: exec.profile,
                     limits,
                     files,
-                    session: None,
+                    session: exec.session,
                     origin: Origin {
                         idempotency_key: claim,
                         run_id,
