@@ -4,7 +4,8 @@
 //! otherwise it is an error that says what to do: a test that does not run proves nothing. Only a peer of benchmarks may be
 //! missing.
 
-use std::{path::Path, process::Command};
+use std::path::Path;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
@@ -34,13 +35,19 @@ fn c_compiler() -> Result<()> {
     program("cc", &["gcc", "libc6-dev"], "install a C compiler (Debian, Ubuntu: `apt install gcc libc6-dev`)")
 }
 
-/// Cells run the machine's own Python.
+/// Cells run the machine's own Python, and pip fetches packages. Debian's Python comes without pip.
 fn python() -> Result<()> {
-    program(
-        "python3",
-        &["python3", "python3-pip"],
-        "install Python 3.10 or newer (Debian, Ubuntu: `apt install python3 python3-pip`)",
-    )
+    let has_pip = || {
+        let mut look = Command::new("python3");
+        look.args(["-m", "pip", "--version"]).stdout(Stdio::null()).stderr(Stdio::null());
+        look.status().is_ok_and(|status| status.success())
+    };
+    if has_pip() || (apt_install(&["python3", "python3-pip"]) && has_pip()) {
+        return Ok(());
+    }
+    bail!(
+        "the tests need Python with pip\nhint: install Python 3.10 or newer (Debian, Ubuntu: `apt install python3 python3-pip`)"
+    );
 }
 
 /// The store's tests run on PostgreSQL too. They start the server themselves; it only has to be there.
@@ -112,9 +119,7 @@ fn profile(name: &str) -> Result<()> {
 fn validators() -> Result<()> {
     let folder = step::root().join("target/validators");
     let mut look = Command::new("python3");
-    look.args(["-c", "import jsonschema, lxml"])
-        .env("PYTHONPATH", &folder)
-        .stderr(std::process::Stdio::null());
+    look.args(["-c", "import jsonschema, lxml"]).env("PYTHONPATH", &folder).stderr(Stdio::null());
     if look.status().is_ok_and(|status| status.success()) {
         return Ok(());
     }

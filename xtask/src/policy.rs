@@ -1,4 +1,4 @@
-//! `cargo xtask policy`: holds every dependency against `deny.toml`, without a network.
+//! `cargo xtask policy`: holds every dependency against `deny.toml`.
 //!
 //! `cargo deny` reads the same file and knows advisories too; what it needs is not on every machine. This looks at what
 //! cargo itself knows: the licence of each crate and its name. Where crates come from is a rule of `tidy`.
@@ -13,7 +13,7 @@ pub(crate) fn run() -> Result<()> {
     let policy =
         std::fs::read_to_string(step::root().join(FILE)).with_context(|| format!("{FILE} is missing"))?;
     let (allowed, denied) = (list(&policy, "allow"), list(&policy, "deny"));
-    let mut tree = cargo(["tree", "--workspace", "--offline", "--locked", "--edges", "normal,build,dev"]);
+    let mut tree = cargo(["tree", "--workspace", "--locked", "--edges", "normal,build,dev"]);
     tree.args(["--prefix", "none", "--format", "{p}|{l}"]);
     let output = tree.output().context("`cargo tree` could not be started")?;
     if !output.status.success() {

@@ -8,7 +8,7 @@ use tokio::net::unix::pipe;
 use crate::job::{Output, Stream};
 
 /// How much is read at once.
-const PIECE_BYTES: usize = 64 * 1024;
+const PIECE_BYTES: usize = 16 * 1024;
 
 /// Both streams of one cell.
 #[derive(Debug)]
@@ -115,7 +115,6 @@ impl Capture {
 }
 
 /// Reads one stream until it would wait, ends, or passes the limit.
-#[expect(clippy::large_stack_arrays, reason = "a pipe's worth at once, and every stack has room for that")]
 fn read_all(
     mut read: impl FnMut(&mut [u8]) -> io::Result<usize>,
     stream: Stream,

@@ -413,15 +413,10 @@ impl Cell {
     }
 
     /// Takes what the wire has now. `false` when it is closed.
-    #[expect(clippy::large_stack_arrays, reason = "much at once, and every stack has room for that")]
     fn fill(&mut self) -> io::Result<bool> {
-        let mut piece = [0; 64 * 1024];
-        match self.wire.try_read(&mut piece) {
+        match self.wire.try_read_buf(self.frames.space()) {
             Ok(0) => Ok(false),
-            Ok(length) => {
-                self.frames.extend(&piece[..length]);
-                Ok(true)
-            }
+            Ok(_) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(true),
             Err(error) => Err(error),
         }

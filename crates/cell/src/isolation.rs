@@ -1,7 +1,5 @@
 //! How well this host can isolate a cell, layer by layer.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::cell::Cell;
@@ -22,22 +20,7 @@ pub enum Level {
     Full,
 }
 
-impl Level {
-    /// The level as it is written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Reduced => "reduced",
-            Self::Full => "full",
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
+ordain_types::names!(Level, as_str { None = "none", Reduced = "reduced", Full = "full" });
 
 /// One layer of the jail on this host.
 #[derive(Debug, Clone, Serialize)]

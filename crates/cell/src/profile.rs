@@ -31,7 +31,7 @@ mod set_up;
 mod status;
 mod tool_output;
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 pub use data_dir::DataDir;
 pub(crate) use data_dir::LOCK_VARIABLE;
@@ -56,31 +56,13 @@ pub enum Profile {
     Full,
 }
 
-impl Profile {
-    /// Every profile, the smallest first.
-    pub const ALL: [Self; 3] = [Self::Core, Self::Data, Self::Full];
-
-    /// The name that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Data => "data",
-            Self::Full => "full",
-        }
-    }
-}
-
-impl fmt::Display for Profile {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+ordain_types::names!(Profile, name { Core = "core", Data = "data", Full = "full" });
 
 impl FromStr for Profile {
     type Err = ProfileError;
 
     fn from_str(text: &str) -> Result<Self, ProfileError> {
-        Self::ALL.into_iter().find(|profile| profile.name() == text).ok_or_else(|| ProfileError::Unknown {
+        Self::named(text).ok_or_else(|| ProfileError::Unknown {
             name: text.chars().take(40).collect(),
             nearest: ordain_types::nearest(text, Self::ALL.map(Self::name)),
         })

@@ -15,6 +15,8 @@ use crate::job::{FailingRows, Raised};
 
 /// The largest payload either way.
 pub const FRAME_BYTES_MAX: usize = 32 << 20;
+/// How much is read at once.
+const PIECE_BYTES: usize = 64 * 1024;
 const HEADER_BYTES: usize = 5;
 /// How much memory a payload may take once it is read. A list of small values takes many times its length.
 pub const UNFOLDED_BYTES_MAX: usize = 80 << 20;
@@ -101,9 +103,10 @@ pub(crate) struct FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// Takes bytes as they came.
-    pub(crate) fn extend(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
+    /// Where bytes are put as they come.
+    pub(crate) fn space(&mut self) -> &mut Vec<u8> {
+        self.bytes.reserve(PIECE_BYTES);
+        &mut self.bytes
     }
 
     /// Whether nothing has come that was not taken.
@@ -256,10 +259,10 @@ mod tests {
         let whole = frame(CALL, br#"{"name":"x","arguments":{"a":1}}"#);
         let mut buffer = FrameBuffer::default();
         for byte in &whole[..whole.len() - 1] {
-            buffer.extend(&[*byte]);
+            buffer.space().extend(&[*byte]);
             assert!(buffer.next().unwrap().is_none());
         }
-        buffer.extend(&whole[whole.len() - 1..]);
+        buffer.space().extend(&whole[whole.len() - 1..]);
         assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Ok(call)))) if call.name == "x"));
         assert!(buffer.next().unwrap().is_none());
     }
@@ -267,7 +270,7 @@ mod tests {
     #[test]
     fn an_oversized_frame_is_refused_by_its_header_alone() {
         let mut buffer = FrameBuffer::default();
-        buffer.extend(b"\xff\xff\xff\xffT");
+        buffer.space().extend(b"\xff\xff\xff\xffT");
         assert_eq!(buffer.next().unwrap_err(), WireError::TooLarge(u32::MAX as usize));
     }
 
@@ -284,7 +287,7 @@ mod tests {
             frame(JOB, b""),
         ] {
             let mut buffer = FrameBuffer::default();
-            buffer.extend(&bytes);
+            buffer.space().extend(&bytes);
             assert!(buffer.next().is_err());
         }
     }
@@ -296,7 +299,7 @@ mod tests {
         for value in [deep, large] {
             let call = format!(r#"{{"name":"x","arguments":{{"value":{value}}}}}"#);
             let mut buffer = FrameBuffer::default();
-            buffer.extend(&frame(CALL, call.as_bytes()));
+            buffer.space().extend(&frame(CALL, call.as_bytes()));
             assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Err(_))))), "{call}");
             assert!(buffer.is_empty());
         }
@@ -307,7 +310,7 @@ mod tests {
         let result = |value: &str| {
             let payload = format!(r#"{{"exit":0,"error":null,"values":{{"a":[{value}0]}},"notes":{{}}}}"#);
             let mut buffer = FrameBuffer::default();
-            buffer.extend(&frame(RESULT, payload.as_bytes()));
+            buffer.space().extend(&frame(RESULT, payload.as_bytes()));
             buffer.next().map(|_| ())
         };
         for small in ["0,", "{},", r#"{"a":0},"#, "[0],", r#""","#] {
@@ -318,7 +321,7 @@ mod tests {
         assert_eq!(result(&format!("{:?},", r#"{"a\":[,"#.repeat(2_000_000))), Ok(()));
         let call = format!(r#"{{"name":"x","arguments":{{"a":[{}0]}}}}"#, "0,".repeat(3_000_000));
         let mut buffer = FrameBuffer::default();
-        buffer.extend(&frame(CALL, call.as_bytes()));
+        buffer.space().extend(&frame(CALL, call.as_bytes()));
         assert!(matches!(buffer.next(), Ok(Some(FromCell::Call(Err(error)))) if error.kind == "too_large"));
     }
 
@@ -333,7 +336,7 @@ mod tests {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 bytes.push((state >> 56) as u8);
             }
-            buffer.extend(&bytes);
+            buffer.space().extend(&bytes);
             while let Ok(Some(_)) = buffer.next() {}
         }
     }
@@ -361,7 +364,7 @@ mod tests {
         ordain_testkit::fuzz::run("wire_frames", &[&result, &call, &ready], |input| {
             let mut frames = FrameBuffer::default();
             for piece in input.chunks(1 + input.len() / 7) {
-                frames.extend(piece);
+                frames.space().extend(piece);
                 while let Ok(Some(_)) = frames.next() {}
             }
         });

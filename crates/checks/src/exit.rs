@@ -70,7 +70,7 @@ impl FromStr for FailOn {
     type Err = UnknownFailOn;
 
     fn from_str(text: &str) -> Result<Self, UnknownFailOn> {
-        let severity = Severity::ALL.into_iter().find(|severity| severity.name() == text);
+        let severity = Severity::named(text);
         match (severity, text) {
             (Some(severity), _) => Ok(Self::Severity(severity)),
             (None, "warn") => Ok(Self::Warn),

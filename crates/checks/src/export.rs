@@ -5,7 +5,6 @@ mod gx;
 mod python;
 mod soda;
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -32,27 +31,7 @@ pub enum Target {
     Yaml,
 }
 
-impl Target {
-    /// Every target.
-    pub const ALL: [Self; 5] = [Self::Gx, Self::Dbt, Self::Soda, Self::Json, Self::Yaml];
-
-    /// The name that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gx => "gx",
-            Self::Dbt => "dbt",
-            Self::Soda => "soda",
-            Self::Json => "json",
-            Self::Yaml => "yaml",
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+ordain_types::names!(Target, name { Gx = "gx", Dbt = "dbt", Soda = "soda", Json = "json", Yaml = "yaml" });
 
 /// A word that is not the name of a target.
 #[derive(Debug, thiserror::Error)]
@@ -63,10 +42,7 @@ impl FromStr for Target {
     type Err = UnknownTarget;
 
     fn from_str(text: &str) -> Result<Self, UnknownTarget> {
-        Self::ALL
-            .into_iter()
-            .find(|target| target.name() == text)
-            .ok_or_else(|| UnknownTarget(text.chars().take(40).collect()))
+        Self::named(text).ok_or_else(|| UnknownTarget(text.chars().take(40).collect()))
     }
 }
 

@@ -12,7 +12,6 @@ mod soda;
 mod soda_text;
 mod workflows;
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -39,27 +38,9 @@ pub enum Tool {
     Workflows,
 }
 
-impl Tool {
-    /// Every tool.
-    pub const ALL: [Self; 5] = [Self::Dbt, Self::Gx, Self::Soda, Self::Pandera, Self::Workflows];
-
-    /// The name that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Dbt => "dbt",
-            Self::Gx => "gx",
-            Self::Soda => "soda",
-            Self::Pandera => "pandera",
-            Self::Workflows => "workflows",
-        }
-    }
-}
-
-impl fmt::Display for Tool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+ordain_types::names!(Tool, name {
+    Dbt = "dbt", Gx = "gx", Soda = "soda", Pandera = "pandera", Workflows = "workflows",
+});
 
 /// A word that is not the name of a tool.
 #[derive(Debug, thiserror::Error)]
@@ -70,10 +51,7 @@ impl FromStr for Tool {
     type Err = UnknownTool;
 
     fn from_str(text: &str) -> Result<Self, UnknownTool> {
-        Self::ALL
-            .into_iter()
-            .find(|tool| tool.name() == text)
-            .ok_or_else(|| UnknownTool(text.chars().take(40).collect()))
+        Self::named(text).ok_or_else(|| UnknownTool(text.chars().take(40).collect()))
     }
 }
 

@@ -12,7 +12,6 @@ mod sarif;
 mod text;
 pub mod words;
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +25,7 @@ pub use markdown::render_markdown;
 pub use sarif::render_sarif;
 pub use text::{TextOptions, render_summary, render_text};
 
-use crate::result::{CheckStatus, RunReport};
+use crate::result::{CheckResult, CheckStatus, RunReport};
 
 /// A format that a run can be shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,30 +46,10 @@ pub enum Format {
     Html,
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 7] =
-        [Self::Text, Self::Json, Self::Junit, Self::Markdown, Self::Sarif, Self::Csv, Self::Html];
-
-    /// The name that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-            Self::Junit => "junit",
-            Self::Markdown => "markdown",
-            Self::Sarif => "sarif",
-            Self::Csv => "csv",
-            Self::Html => "html",
-        }
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
+ordain_types::names!(Format, name {
+    Text = "text", Json = "json", Junit = "junit", Markdown = "markdown", Sarif = "sarif", Csv = "csv",
+    Html = "html",
+});
 
 /// A word that is not the name of a format.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +64,7 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(text: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| UnknownFormat {
+        Self::named(text).ok_or_else(|| UnknownFormat {
             name: text.chars().take(40).collect(),
             nearest: ordain_types::nearest(text, Self::ALL.map(Self::name)).map(ToString::to_string),
         })
@@ -109,6 +88,20 @@ pub struct PastResult {
     /// The same as a share, in percent.
     #[serde(default)]
     pub failed_pct: Option<f64>,
+}
+
+impl PastResult {
+    /// What is kept of one result of a run.
+    pub fn of(report: &RunReport, result: &CheckResult) -> Self {
+        Self {
+            check_id: result.check_id.clone(),
+            run_id: report.run_id.clone(),
+            started_at: report.started_at.clone(),
+            status: result.status,
+            failed: result.failed,
+            failed_pct: result.failed_pct,
+        }
+    }
 }
 
 /// The report in a format. `None` for HTML, which is made of the parts of the web UI (`ordain_ui::report`).

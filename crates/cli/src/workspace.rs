@@ -27,6 +27,15 @@ pub(crate) struct RecordArgs {
     pub(crate) json: bool,
 }
 
+// Its command's description is that of `C`: a doc comment here would take its place.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Group<S: clap::Args, C: clap::Subcommand> {
+    #[command(flatten)]
+    pub(crate) shared: S,
+    #[command(subcommand)]
+    pub(crate) command: C,
+}
+
 /// How much of a list is shown.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct PageArgs {

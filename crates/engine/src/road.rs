@@ -50,6 +50,7 @@ impl Engine {
                 None => self.store.new_run_id()?,
             };
             if let Some(key) = &order.origin.idempotency_key
+                && !order.origin.is_claimed
                 && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
             {
                 let prepared = Prepared::default();

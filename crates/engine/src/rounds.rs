@@ -401,7 +401,6 @@ impl Rounds<'_> {
         let objection = self.planner.review(self.brief, what, self.exchange, progress).await;
         self.story.timing.plan += millis(started);
         self.story.usage = self.exchange.usage;
-        let objection = objection.ok().flatten();
         if objection.as_ref().is_none_or(ordain_planner::is_readable_review) {
             match what {
                 Reviewed::Code(..) => self.limits.review = false,

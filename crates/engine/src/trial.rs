@@ -497,7 +497,9 @@ impl<'a> RunTrial<'a> {
     fn reading_notes(&self, accepted: &Accepted, execution: &Execution) -> Vec<String> {
         let problems = self.prepared.problems().into_iter();
         let mut notes: Vec<String> = problems.map(|refused| refused.to_string()).collect();
-        notes.extend(self.prepared.notes(accepted.code.code()));
+        if !self.prepared.briefs.is_empty() {
+            notes.extend(self.prepared.notes(accepted.code.code()));
+        }
         let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
         for note in told.filter_map(Value::as_str) {
             if !notes.iter().any(|known| known == note) {

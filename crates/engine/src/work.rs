@@ -35,6 +35,9 @@ pub(crate) enum Work {
 pub struct Origin {
     /// Repeating work with the same key gives the first outcome again.
     pub idempotency_key: Option<String>,
+    /// Whether the run holds its key already: it was accepted under it, and that was just looked up.
+    #[serde(skip)]
+    pub is_claimed: bool,
     /// The id that the run is to have, where the caller has told somebody already.
     pub run_id: Option<RunId>,
     /// Who asks.

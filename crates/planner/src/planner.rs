@@ -109,13 +109,8 @@ impl Planner {
         brief: &'a Brief,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
-    ) -> ordain_types::BoxFuture<'a, Result<Reply, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => Ok(reader::plan(brief)),
-                Self::Model(model) => model.next(brief, exchange, progress).await,
-            }
-        })
+    ) -> BoxFuture<'a, Result<Reply, PlannerError>> {
+        self.ask(|| Ok(reader::plan(brief)), |model| model.next(brief, exchange, progress))
     }
 
     /// Tells the exchange what was wrong with the last reply. Gives `false` if the same was wrong before.
@@ -139,13 +134,8 @@ impl Planner {
         what: Reviewed<'a>,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
-    ) -> ordain_types::BoxFuture<'a, Result<Option<Trouble>, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => Ok(None),
-                Self::Model(model) => Ok(model.review(brief, what, exchange, progress).await),
-            }
-        })
+    ) -> BoxFuture<'a, Option<Trouble>> {
+        self.ask(|| None, |model| model.review(brief, what, exchange, progress))
     }
 
     /// Asks for a better sentence in the place of an answer that the rows do not show, and for nothing else: what the run
@@ -155,13 +145,8 @@ impl Planner {
         (answer, changes): (&'a str, Option<&'a Diff>),
         trouble: &'a Trouble,
         exchange: &'a mut Exchange,
-    ) -> ordain_types::BoxFuture<'a, Option<String>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => None,
-                Self::Model(model) => model.reword((answer, changes), trouble, exchange).await,
-            }
-        })
+    ) -> BoxFuture<'a, Option<String>> {
+        self.ask(|| None, |model| model.reword((answer, changes), trouble, exchange))
     }
 
     /// Shows the exchange what a look or a step printed, and says how to go on.
@@ -177,13 +162,8 @@ impl Planner {
         brief: &'a Brief,
         result: &'a Value,
         exchange: &'a mut Exchange,
-    ) -> ordain_types::BoxFuture<'a, Result<Judgement, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => Err(no_model("judge a criterion in words")),
-                Self::Model(model) => model.judge(brief, result, exchange).await,
-            }
-        })
+    ) -> BoxFuture<'a, Result<Judgement, PlannerError>> {
+        self.ask(|| Err(no_model("judge a criterion in words")), |model| model.judge(brief, result, exchange))
     }
 
     /// Has the text of a step written, from the results of the steps that it needs.
@@ -192,26 +172,16 @@ impl Planner {
         brief: &'a Brief,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
-    ) -> ordain_types::BoxFuture<'a, Result<String, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => Err(no_model("write a text")),
-                Self::Model(model) => model.write_text(brief, exchange, progress).await,
-            }
-        })
+    ) -> BoxFuture<'a, Result<String, PlannerError>> {
+        self.ask(|| Err(no_model("write a text")), |model| model.write_text(brief, exchange, progress))
     }
 
     /// What a model says of the policy of a brief, as one who would have to follow it; nothing without a model.
     pub fn read_policy<'a>(
         &'a self,
         brief: &'a Brief,
-    ) -> ordain_types::BoxFuture<'a, Result<Vec<PolicyFinding>, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => Ok(Vec::new()),
-                Self::Model(model) => model.read_policy(brief).await,
-            }
-        })
+    ) -> BoxFuture<'a, Result<Vec<PolicyFinding>, PlannerError>> {
+        self.ask(|| Ok(Vec::new()), |model| model.read_policy(brief))
     }
 
     /// Lays out how a check would be judged, before its code is written: `goal`, `tables`, `steps` and more.
@@ -220,17 +190,25 @@ impl Planner {
         brief: &'a Brief,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
-    ) -> ordain_types::BoxFuture<'a, Result<Value, PlannerError>> {
-        Box::pin(async move {
-            match self {
-                Self::Rules => {
-                    let tables: Vec<_> = brief.tables.iter().map(|brief| brief.table.name.as_str()).collect();
-                    let steps = ["find the rows that break the rule", "count and list them"];
-                    Ok(json!({ "goal": brief.request, "tables": tables, "steps": steps }))
-                }
-                Self::Model(model) => model.outline(brief, exchange, progress).await,
-            }
-        })
+    ) -> BoxFuture<'a, Result<Value, PlannerError>> {
+        let by_rules = || {
+            let tables: Vec<_> = brief.tables.iter().map(|brief| brief.table.name.as_str()).collect();
+            let steps = ["find the rows that break the rule", "count and list them"];
+            Ok(json!({ "goal": brief.request, "tables": tables, "steps": steps }))
+        };
+        self.ask(by_rules, |model| model.outline(brief, exchange, progress))
+    }
+
+    /// What the rules say, or what the model will.
+    fn ask<'a, T: Send + 'a, F: Future<Output = T> + Send + 'a>(
+        &'a self,
+        by_rules: impl FnOnce() -> T,
+        of_model: impl FnOnce(&'a Model) -> F,
+    ) -> BoxFuture<'a, T> {
+        match self {
+            Self::Rules => Box::pin(std::future::ready(by_rules())),
+            Self::Model(model) => Box::pin(of_model(model)),
+        }
     }
 }
 

@@ -22,8 +22,10 @@ mod formula;
 mod free_name;
 mod guard;
 mod index;
+mod indexed;
 mod joined;
 mod lexicon;
+mod mentions;
 mod metric;
 mod missed;
 mod order;
@@ -41,17 +43,17 @@ mod value_words;
 mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
-use crate::brief::{Brief, TableBrief, Task};
+use crate::brief::{Brief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_types::{Catalog, Changes, DirectChanges, HeldBy, ParamKind};
+use ordain_types::{Changes, DirectChanges, HeldBy, ParamKind};
 
 use code::Written;
 use form::{Form, Select};
 use index::{Index, Sort, What};
+use indexed::indexed;
 use lexicon::LEXICON;
 use parse::Parser;
 use token::{Kind, Token};
@@ -160,25 +162,6 @@ pub fn mentioned<'a>(
         }
     }
     found
-}
-
-/// The index of the last look at the tables: building one costs more than reading.
-static LAST: Mutex<Option<Kept>> = Mutex::new(None);
-
-/// An index, and what it was made of.
-type Kept = (Arc<Vec<TableBrief>>, Arc<Catalog>, Arc<Index>);
-
-fn indexed(brief: &Brief) -> Arc<Index> {
-    let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((tables, catalog, index)) = last.as_ref()
-        && Arc::ptr_eq(tables, &brief.tables)
-        && Arc::ptr_eq(catalog, &brief.catalog)
-    {
-        return index.clone();
-    }
-    let index = Arc::new(Index::of(brief, &brief.catalog));
-    *last = Some((brief.tables.clone(), brief.catalog.clone(), index.clone()));
-    index
 }
 
 /// The rows that a request may refer to.

@@ -53,8 +53,8 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// Takes the next run of a lane; `None` if there is none for a while.
     fn take(&self, lane: Lane) -> Answer<'_, Option<Taken>>;
 
-    /// Tells the node that waits for a run what happens in it; others can ask for it too.
-    fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, event: Vec<u8>) -> BoxFuture<'a, ()>;
+    /// Tells the node that waits for a run, unless it is this one, what happens in it; others can ask for it too.
+    fn tell<'a>(&'a self, node: &'a str, run: &'a RunId, events: Vec<u8>) -> BoxFuture<'a, ()>;
 
     /// Hears what happened and happens in one run, or without one what happens from now on in all runs that this node
     /// waits for.

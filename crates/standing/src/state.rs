@@ -146,14 +146,7 @@ impl State {
         let judged = report.results.iter().filter(|result| result.skipped != Some(SkipReason::Filtered));
         for result in judged {
             let past = Past {
-                result: PastResult {
-                    check_id: result.check_id.clone(),
-                    run_id: report.run_id.clone(),
-                    started_at: report.started_at.clone(),
-                    status: result.status,
-                    failed: result.failed,
-                    failed_pct: result.failed_pct,
-                },
+                result: PastResult::of(report, result),
                 evaluated: result.evaluated,
                 observed: result.observed.clone(),
                 duration_ms: result.duration_ms,

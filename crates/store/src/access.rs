@@ -51,19 +51,7 @@ pub enum RowAction {
     Remove,
 }
 
-impl RowAction {
-    /// Every action.
-    pub const ALL: [Self; 3] = [Self::Insert, Self::Update, Self::Remove];
-
-    /// The action as people write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Insert => "insert",
-            Self::Update => "update",
-            Self::Remove => "remove",
-        }
-    }
-}
+ordain_types::names!(RowAction, as_str { Insert = "insert", Update = "update", Remove = "remove" });
 
 impl CallerLimits {
     /// Whether there are any.

@@ -110,17 +110,9 @@ pub enum KeyState {
     Altered,
 }
 
-impl KeyState {
-    /// The state in a word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Revoked => "revoked",
-            Self::Expired => "expired",
-            Self::Altered => "altered",
-        }
-    }
-}
+ordain_types::names!(KeyState, as_str {
+    Good = "good", Revoked = "revoked", Expired = "expired", Altered = "altered",
+});
 
 impl CallerKey {
     /// Whether this is its secret. It takes the same time whatever the difference.

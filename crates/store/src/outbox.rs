@@ -48,27 +48,10 @@ pub enum OutboxState {
     Cancelled,
 }
 
-impl OutboxState {
-    /// Every state.
-    pub const ALL: [Self; 6] =
-        [Self::Queued, Self::Sending, Self::Sent, Self::Unknown, Self::Dead, Self::Cancelled];
-
-    /// The state as it is written.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Queued => "queued",
-            Self::Sending => "sending",
-            Self::Sent => "sent",
-            Self::Unknown => "unknown",
-            Self::Dead => "dead",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == text)
-    }
-}
+ordain_types::names!(OutboxState, as_str {
+    Queued = "queued", Sending = "sending", Sent = "sent", Unknown = "unknown", Dead = "dead",
+    Cancelled = "cancelled",
+});
 
 /// A call in the outbox.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -439,7 +422,7 @@ fn outgoing(row: &[Datum]) -> Option<Outgoing> {
         kind: text(3),
         name: text(4),
         lane: text(5),
-        state: OutboxState::parse(&text(6))?,
+        state: OutboxState::named(&text(6))?,
         attempts: number(7)?,
         next_try_ms: number(8)?,
         error: row[9].as_text().map(str::to_owned),

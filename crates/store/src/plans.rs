@@ -102,19 +102,9 @@ pub enum PlanAuthor {
     File,
 }
 
+ordain_types::names!(PlanAuthor, as_str { Model = "model", Rules = "rules", Kind = "kind", File = "file" });
+
 impl PlanAuthor {
-    const ALL: [Self; 4] = [Self::Model, Self::Rules, Self::Kind, Self::File];
-
-    /// The author as it is written.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::Rules => "rules",
-            Self::Kind => "kind",
-            Self::File => "file",
-        }
-    }
-
     /// Whether the code is of our own making: it does what its parameters say and cannot be talked into anything else.
     pub const fn is_ours(self) -> bool {
         matches!(self, Self::Rules | Self::Kind)
@@ -122,7 +112,7 @@ impl PlanAuthor {
 
     fn read(text: &str) -> Result<Self, StoreError> {
         let message = || format!("a kept plan is damaged: `{text}` wrote none");
-        let found = Self::ALL.into_iter().find(|author| author.as_str() == text);
+        let found = Self::named(text);
         found.ok_or_else(|| StoreError::Database { message: message() })
     }
 }

@@ -68,10 +68,10 @@ pub(crate) fn prepare(
     Ok(Guarded { before: writer.before, sql, params: writer.bound, access, bounds })
 }
 
-/// The owner's query, which may name everything. `before` is put before it.
-pub(crate) fn owners(before: String, sql: &str, bounds: Bounds) -> Guarded {
+/// The owner's query, which may name everything. `before`, which takes the params, is put before it.
+pub(crate) fn owners((before, params): (String, Vec<Datum>), sql: &str, bounds: Bounds) -> Guarded {
     let sql = sql.trim().trim_end_matches(';').to_owned();
-    Guarded { before, sql, params: Vec::new(), access: Access::Owner, bounds }
+    Guarded { before, sql, params, access: Access::Owner, bounds }
 }
 
 fn refused(message: impl Into<String>, hint: Option<&str>) -> StoreError {

@@ -93,14 +93,26 @@ impl Store {
         })
     }
 
-    /// Accepted runs that have not ended, the oldest first. With a time, only those accepted so many milliseconds ago.
-    pub fn queue(&self, older_than_ms: u64, limit: u64) -> Answer<'_, Vec<QueuedRun>> {
+    /// The same for the node that takes it, with whether the run still holds its claim.
+    pub fn taken<'a>(&'a self, run: &'a RunId) -> Answer<'a, Option<(QueuedRun, bool)>> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.session().await?;
+            let [queue, claims] = ["queue", "claims"].map(|table| own(session.dialect(), table));
+            let mut sql = session.sql(&format!(
+                "SELECT {COLUMNS}, (SELECT held.run_id FROM {claims} AS held WHERE held.claim = {queue}.claim \
+                 AND held.run_id = {queue}.run_id AND held.finished = 0) FROM {queue} WHERE run_id = "
+            ));
+            sql.text_param(run.as_str());
+            Ok(session.read(sql).await?.first().map(|row| (read(row), row[9].as_text().is_some())))
+        })
+    }
+
+    /// Accepted runs that have not ended, the oldest first.
+    pub fn queue(&self, limit: u64) -> Answer<'_, Vec<QueuedRun>> {
         Box::pin(async move {
             let mut session = self.inner().pool.session().await?;
             let queue = own(session.dialect(), "queue");
-            let until = self.inner().clock.unix_millis().saturating_sub(older_than_ms);
-            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} WHERE accepted_ms <= "));
-            sql.integer_param(i64::try_from(until).unwrap_or(i64::MAX)).push(" ORDER BY run_id LIMIT ");
+            let mut sql = session.sql(&format!("SELECT {COLUMNS} FROM {queue} ORDER BY run_id LIMIT "));
             sql.integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
             Ok(session.read(sql).await?.iter().map(|row| read(row)).collect())
         })

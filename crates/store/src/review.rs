@@ -12,7 +12,7 @@ use crate::options::{Invariant, StoreLimits};
 use crate::query::{self, RowWise};
 use crate::relation::ABSENT;
 use crate::session::{Bounds, Session};
-use crate::sql::{Dialect, quoted};
+use crate::sql::{Datum, Dialect, quoted};
 
 /// Rows of a violation that are shown; the first few tell what is wrong.
 const ROWS_SHOWN: usize = 20;
@@ -93,23 +93,25 @@ pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) ->
     violations
 }
 
-/// Runs every invariant in the transaction: of those that look at single rows, on the rows that were touched.
+/// Runs every invariant in the transaction: of those that look at single rows, which are given with what was touched, on
+/// the rows that were.
 pub(crate) async fn invariants(
     session: &mut Session,
     catalog: &Catalog,
     invariants: &[Invariant],
-    touched: Option<&Changes>,
+    touched: Option<(&Changes, &[Option<RowWise>])>,
     limits: &StoreLimits,
 ) -> Result<(Vec<InvariantResult>, Vec<Violation>), StoreError> {
     let (mut results, mut violations) = (Vec::new(), Vec::new());
-    for invariant in invariants {
-        let looked_at = touched.map_or(LookedAt::All, |changes| {
-            LookedAt::of(catalog, changes, session.dialect(), &invariant.sql)
+    for (place, invariant) in invariants.iter().enumerate() {
+        let looked_at = touched.map_or(LookedAt::All, |(changes, row_wise)| {
+            let row_wise = row_wise.get(place).and_then(Option::as_ref);
+            LookedAt::of(catalog, changes, session.dialect(), row_wise)
         });
         let rows = match looked_at {
             LookedAt::None => Vec::new(),
             LookedAt::Some(before) => offending(session, catalog, invariant, before, limits).await?,
-            LookedAt::All => offending(session, catalog, invariant, String::new(), limits).await?,
+            LookedAt::All => offending(session, catalog, invariant, Default::default(), limits).await?,
         };
         if !rows.is_empty() {
             violations.push(Violation {
@@ -128,15 +130,15 @@ pub(crate) async fn invariants(
 enum LookedAt {
     /// Any.
     All,
-    /// Those of a table that this text, put before the query, makes of the touched ones.
-    Some(String),
+    /// Those of a table that this text, put before the query, makes of the touched ones; and its values.
+    Some((String, Vec<Datum>)),
     /// None.
     None,
 }
 
 impl LookedAt {
-    fn of(catalog: &Catalog, changes: &Changes, dialect: Dialect, sql: &str) -> Self {
-        let Some(row_wise) = RowWise::of(sql) else { return Self::All };
+    fn of(catalog: &Catalog, changes: &Changes, dialect: Dialect, row_wise: Option<&RowWise>) -> Self {
+        let Some(row_wise) = row_wise else { return Self::All };
         let Ok(place) = catalog.place(&row_wise.table) else { return Self::All };
         let relation = catalog.at(place);
         let is_column = |name: &String| relation.table.columns.iter().any(|column| column.name == *name);
@@ -144,17 +146,22 @@ impl LookedAt {
             return Self::All;
         }
         let touched = changes.touched().filter(|(table, ..)| *table == place);
-        let ids: Vec<String> = touched.filter_map(|(_, _, after)| Some(after?.doc_id.to_string())).collect();
+        let ids: Vec<i64> = touched.filter_map(|(_, _, after)| Some(after?.doc_id)).collect();
         if ids.is_empty() {
             return Self::None;
         }
         if ids.len() > TOUCHED_MAX {
             return Self::All;
         }
-        // The table itself is named in full: the name alone is the one of the touched rows.
-        let namespace = if dialect == Dialect::Sqlite { "main." } else { "" };
+        // The table itself is named in full: the name alone is the one of the touched rows. SQLite keeps the statement,
+        // so that its text is the same for other rows.
+        let (namespace, ids, params) = match dialect {
+            Dialect::Sqlite => ("main.", vec!["?".to_owned(); ids.len()], ids),
+            Dialect::Postgres => ("", ids.iter().map(i64::to_string).collect(), Vec::new()),
+        };
         let (name, whole, ids) = (quoted(&row_wise.table), relation.sql_name(), ids.join(", "));
-        Self::Some(format!("WITH {name} AS (SELECT * FROM {namespace}{whole} WHERE doc_id IN ({ids})) "))
+        let before = format!("WITH {name} AS (SELECT * FROM {namespace}{whole} WHERE doc_id IN ({ids})) ");
+        Self::Some((before, params.into_iter().map(Datum::Integer).collect()))
     }
 }
 
@@ -162,7 +169,7 @@ async fn offending(
     session: &mut Session,
     catalog: &Catalog,
     invariant: &Invariant,
-    before: String,
+    before: (String, Vec<Datum>),
     limits: &StoreLimits,
 ) -> Result<Vec<Row>, StoreError> {
     let bounds = Bounds {

@@ -295,7 +295,7 @@ impl Session {
     pub(crate) async fn read_newest(&mut self, sql: Sql) -> Result<Rows, StoreError> {
         self.strike("read")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => Ok(connection.run(vec![sql]).await?.pop().unwrap_or_default()),
+            Connection::Sqlite(connection) => Ok(connection.read(vec![sql]).await?.pop().unwrap_or_default()),
             Connection::Postgres(connection) => connection.read_newest(sql).await,
         }
     }
@@ -322,15 +322,14 @@ impl Session {
 
     /// Runs one statement that reads.
     pub(crate) async fn read(&mut self, sql: Sql) -> Result<Rows, StoreError> {
-        self.strike("read")?;
-        Ok(self.run(vec![sql]).await?.pop().unwrap_or_default())
+        Ok(self.read_all(vec![sql]).await?.pop().unwrap_or_default())
     }
 
     /// Reads a single row of Ordain's own by its key.
     pub(crate) async fn glance(&mut self, sql: Sql) -> Result<Rows, StoreError> {
         self.strike("read")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.glance(sql),
+            Connection::Sqlite(connection) => connection.glance(&sql),
             Connection::Postgres(connection) => {
                 Ok(connection.run(vec![sql]).await?.pop().unwrap_or_default())
             }
@@ -345,7 +344,10 @@ impl Session {
     /// Runs statements that read, in one go.
     pub(crate) async fn read_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
         self.strike("read")?;
-        self.run(statements).await
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.read(statements).await,
+            Connection::Postgres(connection) => connection.run(statements).await,
+        }
     }
 
     /// Runs one statement that reads, and stops after the row with which `bytes_max` is reached; the flag says
@@ -359,11 +361,16 @@ impl Session {
     }
 
     /// Runs statements that write a row each: all of them or none. The transaction stays usable when one of them is
-    /// refused, and the error names which. A statement that returns no row has met a row in its way.
-    pub(crate) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
+    /// refused, and the error names which. A statement that returns no row has met a row in its way. `by_key` says that
+    /// each is about one row of a table that Ordain made, so that it is over in a moment.
+    pub(crate) async fn write_all(
+        &mut self,
+        statements: Vec<Sql>,
+        by_key: bool,
+    ) -> Result<Vec<Rows>, (usize, StoreError)> {
         self.about_to_write().await.map_err(|error| (0, error))?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.write_all(statements).await,
+            Connection::Sqlite(connection) => connection.write_all(statements, by_key).await,
             Connection::Postgres(connection) => connection.write_all(statements).await,
         }
     }

@@ -23,6 +23,7 @@ use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerRepo
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
 use crate::progress;
+use crate::query::RowWise;
 use crate::relation::{ForeignKey, Relation};
 use crate::review;
 use crate::row_sums;
@@ -46,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) pool: Pool,
     pub(crate) ledger: Ledger,
     pub(crate) invariants: Vec<Invariant>,
+    /// Which of them look at single rows.
+    pub(crate) row_wise: Vec<Option<RowWise>>,
     pub(crate) limits: StoreLimits,
     pub(crate) clock: Clock,
     /// Folder for what is kept outside the database.
@@ -124,6 +127,7 @@ impl Store {
                 ledger,
                 state: options.state,
                 files: options.files,
+                row_wise: options.invariants.iter().map(|rule| RowWise::of(&rule.sql)).collect(),
                 invariants: options.invariants,
                 limits: options.limits,
                 clock: options.clock,

@@ -2,6 +2,7 @@
 
 pub mod attacks;
 pub mod clients;
+pub mod clock;
 pub mod conformance;
 pub mod fuzz;
 pub mod link;

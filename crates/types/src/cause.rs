@@ -1,7 +1,5 @@
 //! Why a cell's job ended.
 
-use std::fmt;
-
 use serde::{Deserialize, Serialize};
 
 /// Why a job ended. Exactly one holds for every job, and the supervisor decides which: what the
@@ -41,34 +39,13 @@ pub enum Cause {
     StoreFailed,
 }
 
-impl Cause {
-    /// The cause as it is written in records and on the wire.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Timeout => "timeout",
-            Self::CpuLimit => "cpu_limit",
-            Self::MemoryLimit => "memory_limit",
-            Self::OutputLimit => "output_limit",
-            Self::DiskLimit => "disk_limit",
-            Self::ArtifactLimit => "artifact_limit",
-            Self::ProcessLimit => "process_limit",
-            Self::Crash => "crash",
-            Self::NoResult => "no_result",
-            Self::ProtocolError => "protocol_error",
-            Self::Rejected => "rejected",
-            Self::LockLimit => "lock_limit",
-            Self::StoreFailed => "store_failed",
-        }
-    }
-}
-
-impl fmt::Display for Cause {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
+crate::names!(Cause, as_str {
+    Ok = "ok", Error = "error", Timeout = "timeout", CpuLimit = "cpu_limit",
+    MemoryLimit = "memory_limit", OutputLimit = "output_limit", DiskLimit = "disk_limit",
+    ArtifactLimit = "artifact_limit", ProcessLimit = "process_limit", Crash = "crash",
+    NoResult = "no_result", ProtocolError = "protocol_error", Rejected = "rejected",
+    LockLimit = "lock_limit", StoreFailed = "store_failed",
+});
 
 #[cfg(test)]
 mod tests {

@@ -13,6 +13,7 @@ mod future;
 mod held;
 mod hex;
 mod limits;
+mod names;
 mod nearest;
 mod outline;
 mod quantity;

@@ -14,18 +14,7 @@ pub enum Grade {
     Bad,
 }
 
-impl Grade {
-    /// Both grades.
-    pub const ALL: [Self; 2] = [Self::Good, Self::Bad];
-
-    /// The grade as people write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Bad => "bad",
-        }
-    }
-}
+crate::names!(Grade, as_str { Good = "good", Bad = "bad" });
 
 /// What a person thinks of a run. A later rating replaces it; the ledger keeps both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]

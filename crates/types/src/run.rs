@@ -59,24 +59,7 @@ pub enum RunKind {
     Lost,
 }
 
-impl RunKind {
-    /// The kind as it is written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Code => "code",
-            Self::Exec => "exec",
-            Self::Check => "check",
-            Self::Lost => "lost",
-        }
-    }
-}
-
-impl fmt::Display for RunKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
+crate::names!(RunKind, as_str { Ask = "ask", Code = "code", Exec = "exec", Check = "check", Lost = "lost" });
 
 /// How a plan grows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -93,32 +76,13 @@ pub enum Strategy {
     Auto,
 }
 
-impl Strategy {
-    /// Every strategy, in the order in which they are listed to people.
-    pub const ALL: [Self; 4] = [Self::Auto, Self::Direct, Self::Plan, Self::React];
-
-    /// The strategy as it is written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Direct => "direct",
-            Self::Plan => "plan",
-            Self::React => "react",
-            Self::Auto => "auto",
-        }
-    }
-}
-
-impl fmt::Display for Strategy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
-    }
-}
+crate::names!(Strategy, as_str { Auto = "auto", Direct = "direct", Plan = "plan", React = "react" });
 
 impl std::str::FromStr for Strategy {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Self::ALL.into_iter().find(|strategy| strategy.as_str() == name).ok_or_else(|| {
+        Self::named(name).ok_or_else(|| {
             let shown: String = name.chars().filter(|sign| !sign.is_control()).take(60).collect();
             let names = Self::ALL.map(Self::as_str).join(", ");
             format!("there is no strategy `{shown}`; there are {names}")
@@ -146,18 +110,9 @@ pub enum StepState {
     Skipped,
 }
 
-impl StepState {
-    /// The state as it is written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Waiting => "waiting",
-            Self::Running => "running",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Skipped => "skipped",
-        }
-    }
-}
+crate::names!(StepState, as_str {
+    Waiting = "waiting", Running = "running", Done = "done", Failed = "failed", Skipped = "skipped",
+});
 
 /// Where a run stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -185,49 +140,19 @@ pub enum RunState {
     Conflicted,
 }
 
-impl RunState {
-    /// Every state, in the order in which they are listed to people.
-    pub const ALL: [Self; 10] = [
-        Self::Committed,
-        Self::Answered,
-        Self::Declined,
-        Self::Held,
-        Self::Waiting,
-        Self::Rejected,
-        Self::RolledBack,
-        Self::Failed,
-        Self::Undone,
-        Self::Conflicted,
-    ];
+crate::names!(RunState, as_str {
+    Committed = "committed", Answered = "answered", Declined = "declined", Held = "held",
+    Waiting = "waiting", Rejected = "rejected", RolledBack = "rolled_back", Failed = "failed",
+    Undone = "undone", Conflicted = "conflicted",
+});
 
+impl RunState {
     /// The state of a run that ended well and changed nothing, by what its plan says of it.
     pub fn without_changes(status: Option<&str>) -> Self {
         match status {
             Some("invalid_request" | "unsupported_intent") => Self::Declined,
             _ => Self::Answered,
         }
-    }
-
-    /// The state as it is written in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Committed => "committed",
-            Self::Answered => "answered",
-            Self::Declined => "declined",
-            Self::Held => "held",
-            Self::Waiting => "waiting",
-            Self::Rejected => "rejected",
-            Self::RolledBack => "rolled_back",
-            Self::Failed => "failed",
-            Self::Undone => "undone",
-            Self::Conflicted => "conflicted",
-        }
-    }
-}
-
-impl fmt::Display for RunState {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 

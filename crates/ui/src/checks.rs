@@ -250,7 +250,7 @@ pub(crate) fn status(status: Option<CheckStatus>) -> Markup {
 
 /// The same from its name in an event.
 pub(crate) fn status_named(name: &str) -> Markup {
-    status(CheckStatus::ALL.into_iter().find(|status| status.name() == name))
+    status(CheckStatus::named(name))
 }
 
 /// The last results as bars: height and colour by status, a list of words for screen readers.

@@ -1,9 +1,8 @@
 //! What went wrong, as a page or as a part of one.
 
-use maud::{DOCTYPE, Markup, html};
+use maud::{Markup, html};
 
-use crate::assets;
-use crate::shell::Place;
+use crate::shell::{Place, alone};
 use crate::text::visible;
 
 /// What is shown of a problem.
@@ -21,24 +20,12 @@ pub struct Problem<'a> {
 
 /// A whole page. It needs nothing from the workspace, which may be what is broken.
 pub fn page(problem: Problem<'_>) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" data-theme="auto" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (visible(problem.title)) " · Ordain" }
-                link rel="stylesheet" href=(assets::address("ui.css"));
-            }
-            body.alone { main #main {
-                h1 { (visible(problem.title)) }
-                (part(problem))
-                nav.chips aria-label="Screens" { @for place in Place::LISTED { @let (address, word, _) = place.link(); a href=(address) { (word) } } }
-            } }
-        }
+    let content = html! {
+        h1 { (visible(problem.title)) }
+        (part(problem))
+        nav.chips aria-label="Screens" { @for place in Place::LISTED { @let (address, word, _) = place.link(); a href=(address) { (word) } } }
     };
-    page.into_string()
+    alone(problem.title, &content)
 }
 
 /// The same inside a page that stays.

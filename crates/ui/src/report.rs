@@ -1,13 +1,13 @@
 //! A run, or what checks gave, as one HTML file that needs nothing from anywhere, to be sent to somebody.
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, PreEscaped, html};
 use ordain_checks::RunReport;
 use ordain_checks::report::PastResult;
 use ordain_types::RunRecord;
 
 use crate::assets;
 use crate::run::{self, Details};
-use crate::shell::Viewer;
+use crate::shell::{Theme, Viewer, document};
 use crate::text::visible;
 
 /// Nothing may be fetched, and nothing may run.
@@ -28,25 +28,14 @@ pub fn checks(report: &RunReport, history: &[PastResult]) -> String {
 
 fn file(title: &str, workspace: &str, run: &str, content: &Markup) -> String {
     let style = assets::ALL.iter().find(|asset| asset.name == "ui.css").map_or("", |asset| asset.content);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" data-theme="auto" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(POLICY);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { (visible(title)) }
-                style { (PreEscaped(style)) }
-            }
-            body.report { main #main {
-                (content)
-                footer.muted { "Run " code { (visible(run)) } " of " (visible(workspace)) ", made by Ordain." }
-            } }
-        }
+    let head = html! {
+        meta http-equiv="Content-Security-Policy" content=(POLICY);
+        meta name="referrer" content="no-referrer";
+        style { (PreEscaped(style)) }
     };
-    let mut text = page.into_string();
-    text.push('\n');
-    text
+    let body = html! { body.report { main #main {
+        (content)
+        footer.muted { "Run " code { (visible(run)) } " of " (visible(workspace)) ", made by Ordain." }
+    } } };
+    document(Theme::Auto, title, &head, &body) + "\n"
 }

@@ -18,24 +18,7 @@ pub enum Theme {
     Dark,
 }
 
-impl Theme {
-    /// Every theme.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Light, Self::Dark];
-
-    /// The word that the cookie and the page carry.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
-    }
-
-    /// The theme of that name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|theme| theme.name() == name)
-    }
-}
+ordain_types::names!(Theme, name { Auto = "auto", Light = "light", Dark = "dark" });
 
 /// Who looks at a page, and what they may do.
 #[expect(clippy::struct_excessive_bools, reason = "each is something that a key allows or not")]
@@ -149,36 +132,26 @@ impl Shell {
     }
 
     fn page_with(&self, place: Place, title: &str, head: &Markup, content: &Markup) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" data-theme=(self.theme.name()) {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content=(color_scheme(self.theme));
-                    meta name="htmx-config" content="includeIndicatorCSS:false, extensions:sse, history:false";
-                    title { (visible(title)) " · " (visible(&self.workspace)) " · Ordain" }
-                    link rel="icon" type="image/svg+xml" href="/favicon.ico";
-                    link rel="stylesheet" href=(assets::address("ui.css"));
-                    // The extension must have registered before htmx starts, so neither is deferred.
-                    script src=(assets::address("htmx.js")) {}
-                    script src=(assets::address("hx-sse.js")) {}
-                    script defer src=(assets::address("ui.js")) {}
-                    (head)
-                }
-                body {
-                    a.skip href="#main" { "Skip to content" }
-                    (self.header(place))
-                    main #main tabindex="-1" {
-                        @if let Some(notice) = &self.notice { (said(notice)) }
-                        (content)
-                    }
-                    div #announce .unseen role="status" aria-live="polite" {}
-                    (help())
-                }
-            }
+        let head = html! {
+            meta name="htmx-config" content="includeIndicatorCSS:false, extensions:sse, history:false";
+            (style())
+            // The extension must have registered before htmx starts, so neither is deferred.
+            script src=(assets::address("htmx.js")) {}
+            script src=(assets::address("hx-sse.js")) {}
+            script defer src=(assets::address("ui.js")) {}
+            (head)
         };
-        page.into_string()
+        let body = html! { body {
+            a.skip href="#main" { "Skip to content" }
+            (self.header(place))
+            main #main tabindex="-1" {
+                @if let Some(notice) = &self.notice { (said(notice)) }
+                (content)
+            }
+            div #announce .unseen role="status" aria-live="polite" {}
+            (help())
+        } };
+        document(self.theme, &format!("{title} · {} · Ordain", self.workspace), &head, &body)
     }
 
     fn header(&self, place: Place) -> Markup {
@@ -249,11 +222,35 @@ impl Viewer {
     }
 }
 
-fn color_scheme(theme: Theme) -> &'static str {
-    match theme {
-        Theme::Auto => "light dark",
-        Theme::Light => "light",
-        Theme::Dark => "dark",
+/// A page without navigation.
+pub(crate) fn alone(title: &str, content: &Markup) -> String {
+    let body = html! { body.alone { main #main { (content) } } };
+    document(Theme::Auto, &format!("{title} · Ordain"), &style(), &body)
+}
+
+/// An HTML document with what every head holds.
+pub(crate) fn document(theme: Theme, title: &str, head: &Markup, body: &Markup) -> String {
+    let schemes = if theme == Theme::Auto { "light dark" } else { theme.name() };
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" data-theme=(theme.name()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content=(schemes);
+                title { (visible(title)) }
+                (head)
+            }
+            (body)
+        }
+    };
+    page.into_string()
+}
+
+fn style() -> Markup {
+    html! {
+        link rel="icon" type="image/svg+xml" href="/favicon.ico";
+        link rel="stylesheet" href=(assets::address("ui.css"));
     }
 }
 

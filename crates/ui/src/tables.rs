@@ -116,15 +116,9 @@ pub enum Order {
     Descending,
 }
 
-impl Order {
-    /// The order as addresses have it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Ascending => "ascending",
-            Self::Descending => "descending",
-        }
-    }
+ordain_types::names!(Order, name { Ascending = "ascending", Descending = "descending" });
 
+impl Order {
     /// The order as SQL has it.
     pub const fn sql(self) -> &'static str {
         match self {

@@ -21,30 +21,14 @@ pub enum Contract {
     Open,
 }
 
+ordain_types::names!(Contract, as_str {
+    Ask = "ask", Check = "check", Code = "code", Exec = "exec", Open = "open",
+});
+
 impl Contract {
-    /// Every contract, strictest first.
-    pub const ALL: [Self; 5] = [Self::Ask, Self::Check, Self::Code, Self::Exec, Self::Open];
-
-    /// The contract as it is written on the command line and in records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ask => "ask",
-            Self::Check => "check",
-            Self::Code => "code",
-            Self::Exec => "exec",
-            Self::Open => "open",
-        }
-    }
-
     /// Whether the code is a plan over tables, whose effects must be known before it runs.
     pub(crate) const fn is_plan(self) -> bool {
         matches!(self, Self::Ask | Self::Check)
-    }
-}
-
-impl fmt::Display for Contract {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 
@@ -64,9 +48,6 @@ impl FromStr for Contract {
     type Err = UnknownContract;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|contract| contract.as_str() == text)
-            .ok_or_else(|| UnknownContract(text.chars().take(40).collect()))
+        Self::named(text).ok_or_else(|| UnknownContract(text.chars().take(40).collect()))
     }
 }

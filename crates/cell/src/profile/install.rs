@@ -101,14 +101,9 @@ fn with_pip(
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
-    if !interpreter.has_pip {
-        return Err(ProfileError::NoInstaller { python: interpreter.launcher.clone() });
-    }
-    let mut command = Command::new(&interpreter.launcher);
+    let mut command = pip(interpreter, "install")?;
     command
-        .args(["-m", "pip", "install", "--no-input", "--no-color", "--progress-bar", "off", "--retries", "3"])
-        .args(["--disable-pip-version-check", "--no-warn-conflicts", "--no-compile", "--ignore-installed"])
-        .args(["--require-hashes", "--no-deps", "--only-binary", ":all:"])
+        .args(["--no-warn-conflicts", "--no-compile", "--ignore-installed", "--require-hashes", "--no-deps"])
         .args([OsStr::new("--target"), place.site.as_os_str()])
         .args([OsStr::new("-r"), place.requirements.as_os_str()]);
     clean(&mut command, data_dir, place);
@@ -116,15 +111,31 @@ fn with_pip(
     let mut count = 0;
     run("pip", command, data_dir, |event| {
         let Event::Line(line) = event else { return };
-        if let Some(package) = line.strip_prefix("Collecting ") {
+        if let Some(package) = collected(line) {
             progress.done(count);
             count += 1;
-            progress.package(package.split_whitespace().next().unwrap_or(package));
+            progress.package(package);
         } else if line.starts_with("Installing collected packages") {
             progress.done(count);
             progress.phase(Phase::Installing, None);
         }
     })
+}
+
+/// A command of pip's for wheels alone, that asks nothing and writes plain lines.
+fn pip(interpreter: &Interpreter, command: &str) -> Result<Command, ProfileError> {
+    if !interpreter.has_pip {
+        return Err(ProfileError::NoInstaller { python: interpreter.launcher.clone() });
+    }
+    let mut pip = Command::new(&interpreter.launcher);
+    pip.args(["-m", "pip", command, "--no-input", "--no-color", "--progress-bar", "off", "--retries", "3"])
+        .args(["--disable-pip-version-check", "--only-binary", ":all:"]);
+    Ok(pip)
+}
+
+/// The package that a line of pip's is about.
+fn collected(line: &str) -> Option<&str> {
+    line.strip_prefix("Collecting ")?.split_whitespace().next()
 }
 
 /// Downloads the wheels of packages, and of those that they need, in versions that fit together.
@@ -135,23 +146,8 @@ pub(super) fn download(
     asked: &[String],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
-    if !interpreter.has_pip {
-        return Err(ProfileError::NoInstaller { python: interpreter.launcher.clone() });
-    }
-    let mut command = Command::new(&interpreter.launcher);
+    let mut command = pip(interpreter, "download")?;
     command
-        .args([
-            "-m",
-            "pip",
-            "download",
-            "--no-input",
-            "--no-color",
-            "--progress-bar",
-            "off",
-            "--retries",
-            "3",
-        ])
-        .args(["--disable-pip-version-check", "--only-binary", ":all:"])
         .args([OsStr::new("--dest"), place.site.as_os_str()])
         .args([OsStr::new("--constraint"), place.requirements.as_os_str()])
         .arg("--")
@@ -159,9 +155,9 @@ pub(super) fn download(
     clean(&mut command, data_dir, place);
     let done = run("pip", command, data_dir, |event| {
         if let Event::Line(line) = event
-            && let Some(package) = line.strip_prefix("Collecting ")
+            && let Some(package) = collected(line)
         {
-            progress.package(package.split_whitespace().next().unwrap_or(package));
+            progress.package(package);
         }
     });
     done.map_err(|error| match error {

@@ -32,13 +32,6 @@ pub const FIELDS: [&str; 21] = [
     "blocking",
     "samples",
 ];
-const SEVERITIES: [(&str, Severity); 5] = [
-    ("info", Severity::Info),
-    ("low", Severity::Low),
-    ("medium", Severity::Medium),
-    ("high", Severity::High),
-    ("critical", Severity::Critical),
-];
 /// Failing rows that a report shows.
 const SAMPLES_MAX: u64 = 1000;
 const ID_BYTES_MAX: usize = 200;
@@ -192,15 +185,16 @@ impl<'a> Reader<'a> {
 
     fn severity(&mut self, member: &Member) -> Severity {
         let given = self.text(member).unwrap_or_default();
-        let found = SEVERITIES.iter().find(|(name, _)| name.eq_ignore_ascii_case(given.trim()));
+        let found =
+            Severity::ALL.into_iter().find(|severity| severity.name().eq_ignore_ascii_case(given.trim()));
         if found.is_none() && !given.is_empty() {
-            let hint = nearest(&given, SEVERITIES.map(|(name, _)| name)).map_or_else(
+            let hint = nearest(&given, Severity::ALL.map(Severity::name)).map_or_else(
                 || "it is info, low, medium, high or critical".to_owned(),
                 |name| format!("did you mean `{name}`?"),
             );
             self.wrong(member.line, format!("`{given}` is no severity"), &hint);
         }
-        found.map_or(Severity::default(), |(_, severity)| *severity)
+        found.unwrap_or_default()
     }
 
     fn threshold(&mut self, member: &Member) -> Option<Threshold> {

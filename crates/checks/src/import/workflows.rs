@@ -105,9 +105,7 @@ fn check_of(record: &Map<String, Value>) -> Option<Check> {
     check.target_table = tables;
     check.calculation_hint = text("calculation_hint");
     check.description = text("description").unwrap_or_default();
-    check.severity = text("severity")
-        .and_then(|name| Severity::ALL.into_iter().find(|severity| severity.name() == name))
-        .unwrap_or_default();
+    check.severity = text("severity").and_then(|name| Severity::named(&name)).unwrap_or_default();
     check.enabled = record.get("enabled").and_then(Value::as_bool).unwrap_or(true);
     check.owner = text("owner");
     check.tags = list("tags");

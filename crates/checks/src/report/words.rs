@@ -7,54 +7,24 @@ use serde_json::Value;
 use crate::check::Severity;
 use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport};
 
+ordain_types::names!(CheckStatus, name {
+    Pass = "PASS", Warn = "WARN", Fail = "FAIL", Error = "ERROR", Skipped = "SKIPPED",
+});
+
 impl CheckStatus {
-    /// Every status, the best first.
-    pub const ALL: [Self; 5] = [Self::Pass, Self::Warn, Self::Fail, Self::Error, Self::Skipped];
-
-    /// The word that people read.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Warn => "WARN",
-            Self::Fail => "FAIL",
-            Self::Error => "ERROR",
-            Self::Skipped => "SKIPPED",
-        }
-    }
-
     /// Whether someone should look.
     pub(crate) const fn is_problem(self) -> bool {
         matches!(self, Self::Warn | Self::Fail | Self::Error)
     }
 }
 
-impl Severity {
-    /// Every severity, the lightest first.
-    pub const ALL: [Self; 5] = [Self::Info, Self::Low, Self::Medium, Self::High, Self::Critical];
+ordain_types::names!(Severity, name {
+    Info = "info", Low = "low", Medium = "medium", High = "high", Critical = "critical",
+});
 
-    /// The word that people write.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-}
-
-impl CodeFrom {
-    /// The word that people read.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cache => "cache",
-            Self::Planner => "planner",
-            Self::Rules => "rules",
-            Self::Builtin => "builtin",
-        }
-    }
-}
+ordain_types::names!(CodeFrom, name {
+    Cache = "cache", Planner = "planner", Rules = "rules", Builtin = "builtin",
+});
 
 /// The results that weigh most first: by status, then by severity, then in the order of the files.
 pub fn by_weight(results: &[CheckResult]) -> Vec<&CheckResult> {

@@ -19,7 +19,6 @@ mod watch;
 
 use std::sync::Arc;
 
-use clap::Subcommand;
 use ordain_cell::profile::Profile;
 use ordain_checks::file::CheckFiles;
 use ordain_engine::EngineSettings;
@@ -30,7 +29,7 @@ use crate::commands::python;
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome};
-use crate::workspace::WorkspaceArgs;
+use crate::workspace::{Group, WorkspaceArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,18 +46,12 @@ Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check file
 (in error, not understood, or its table is missing; --allow-skipped forgives the last two),
 4 --frozen and something needs compiling, 130 interrupted.";
 
-/// Standing rules about data, compiled once and run for ever
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-}
+pub(crate) type Args = Group<WorkspaceArgs, Command>;
 
-#[derive(Debug, Subcommand)]
-enum Command {
+/// Standing rules about data, compiled once and run for ever
+#[derive(Debug, clap::Subcommand)]
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Run(run::Args),
     Compile(run::CompileArgs),
     List(list::Args),
@@ -85,7 +78,7 @@ pub(crate) fn run(args: Args) -> Outcome {
         Command::Import(args) if !args.needs_workspace() => return import::run(args, None),
         _ => {}
     }
-    let workspace = Arc::new(args.workspace.load()?);
+    let workspace = Arc::new(args.shared.load()?);
     match args.command {
         Command::Run(args) => run::run(&args, &workspace),
         Command::Compile(args) => run::compile(&args, &workspace),

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::cluster::ClusterArgs;
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
-use crate::workspace::{WorkspaceArgs, with_store};
+use crate::workspace::{Group, WorkspaceArgs, with_store};
 
 /// Accepted runs that are counted.
 const COUNTED_MAX: u64 = 10_000;
@@ -21,18 +21,12 @@ Examples:
 
 Run it in a copy of the workspace that the nodes serve. docs/cluster.md says what to do when a part is missing.";
 
-/// The servers of a workspace that work together
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<WorkspaceArgs, Command>;
 
+/// The servers of a workspace that work together
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// The nodes and executors that are there, and the queue
     Status {
         #[command(flatten)]
@@ -46,13 +40,13 @@ enum Command {
 /// Carries out `ordain cluster …`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Status { cluster, json } = &args.command;
-    with_store(&args.workspace, async |store| {
+    with_store(&args.shared, async |store| {
         let Some(link) = cluster.connect("ordain cluster status").await? else {
             let hint = "give --cluster nats://HOST:4222, or set ORDAIN_CLUSTER";
             return Err(Failure::usage("no cluster is named", hint));
         };
         let status = ClusterStatus::ask(&link, &store.id().await?).await?;
-        let accepted = store.queue(0, COUNTED_MAX).await?;
+        let accepted = store.queue(COUNTED_MAX).await?;
         let oldest = accepted.first().map(|run| run.accepted_at.clone());
         let mut out = io::stdout().lock();
         if *json {

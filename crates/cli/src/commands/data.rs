@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Subcommand;
 use ordain_engine::EngineError;
 use ordain_files::Prepared;
 use ordain_planner::FileBrief;
@@ -17,7 +16,7 @@ use super::code::setup::{FileArgs, Setup};
 use super::python;
 use crate::failure::{Failure, Outcome};
 use crate::show::line;
-use crate::workspace::WorkspaceArgs;
+use crate::workspace::{Group, WorkspaceArgs};
 use crate::{engine, runtime};
 
 const EXAMPLES: &str = "\
@@ -27,24 +26,18 @@ Examples:
 
 What you keep of it wins over what a later look would find; correct it where it is wrong.";
 
-/// What data files hold
-#[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-}
+pub(crate) type Args = Group<WorkspaceArgs, Command>;
 
-#[derive(Debug, Subcommand)]
-enum Command {
+/// What data files hold
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
     Describe(DescribeArgs),
 }
 
 /// Look into files and propose how `ordain.toml` can declare them
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-struct DescribeArgs {
+pub(crate) struct DescribeArgs {
     /// Files, or folders of files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -56,7 +49,7 @@ struct DescribeArgs {
 /// Carries out `ordain data …`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Describe(wanted) = &args.command;
-    let workspace = args.workspace.load_or_own()?;
+    let workspace = args.shared.load_or_own()?;
     let prepared = look(workspace, &wanted.files)?;
     let mut out = io::stdout().lock();
     if wanted.json {

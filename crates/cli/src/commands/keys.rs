@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::line;
-use crate::workspace::{RecordArgs, note, with_store};
+use crate::workspace::{Group, RecordArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,18 +27,12 @@ seconds, or at once on SIGHUP. Scopes: read looks at tables and at what the key 
 runs code; approve sees held runs and decides on them; admin does everything and sees what all
 keys did. run and approve include read.";
 
-/// Make, list, rotate or revoke the keys of callers
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// Make, list, rotate or revoke the keys of callers
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// Make a key; it is shown this once
     Create {
         /// What it allows: read, run, approve, admin; several with commas between them
@@ -81,7 +75,7 @@ enum Command {
 
 /// What the runs of a key may see and change.
 #[derive(Debug, clap::Args)]
-struct LimitArgs {
+pub(crate) struct LimitArgs {
     /// The tables that it sees [default: all]
     #[arg(long, value_name = "TABLE", value_delimiter = ',')]
     tables: Option<Vec<String>>,
@@ -106,7 +100,7 @@ impl LimitArgs {
         };
         for name in self.actions.iter().flatten().map(|name| name.trim()) {
             let actions = limits.actions.get_or_insert_default();
-            match RowAction::ALL.into_iter().find(|action| action.as_str() == name) {
+            match RowAction::named(name) {
                 Some(action) => actions.push(action),
                 None if catalog.actions.iter().any(|verb| verb.name == name) => {
                     limits.verbs.push(name.to_owned());

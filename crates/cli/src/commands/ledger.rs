@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{cut, line, lines};
-use crate::workspace::{PageArgs, RecordArgs, note, with_ledger};
+use crate::workspace::{Group, PageArgs, RecordArgs, note, with_ledger};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,18 +26,12 @@ Exit code of verify: 0 if the ledger is whole, 1 if not.";
 /// Entries that an export reads at once.
 const PAGE: u64 = 200;
 
-/// List, show, check or export the ledger
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// List, show, check or export the ledger
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// The newest entries
     List {
         #[command(flatten)]

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
-use crate::workspace::{self, RecordArgs, note};
+use crate::workspace::{self, Group, RecordArgs, note};
 
 /// Calls that are listed at once.
 const LISTED_MAX: u64 = 500;
@@ -26,18 +26,12 @@ Examples:
 A call is sent after the commit of its run, under the key RUN:N, until the tool answers. `unknown` means that no answer
 came; it is tried again under the same key. `dead` waits for a person, and so do the calls behind it.";
 
-/// List, send, retry or drop calls of tools that are sent after the commit
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// List, send, retry or drop calls of tools that are sent after the commit
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// Calls that are not done, oldest first
     List {
         /// Every call of this run, done or not

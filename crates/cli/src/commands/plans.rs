@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{code, cut, line};
-use crate::workspace::{self, PageArgs, RecordArgs};
+use crate::workspace::{self, Group, PageArgs, RecordArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,18 +27,12 @@ Examples:
 A plan is used again for the same request, and for every request of the same shape (other numbers, other
 names from the tables), until the policy, a helper or a column that it uses changes.";
 
-/// List, show, pin or drop the plans that are kept
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// List, show, pin or drop the plans that are kept
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// The plans that are kept, pinned ones first, then the last used
     List {
         /// Only plans of this kind: `ask`, `code` or `check`

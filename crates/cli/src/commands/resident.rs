@@ -119,6 +119,5 @@ fn serve(profile: Profile, minimum: Level) -> Outcome {
 }
 
 fn read_level(text: &str) -> Result<Level, String> {
-    let levels = [Level::None, Level::Reduced, Level::Full];
-    levels.into_iter().find(|level| level.as_str() == text).ok_or_else(|| "no such level".to_owned())
+    Level::named(text).ok_or_else(|| "no such level".to_owned())
 }

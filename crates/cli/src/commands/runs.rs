@@ -16,7 +16,7 @@ use crate::failure::Outcome;
 use crate::show::diff::Extent;
 use crate::show::grid::Grid;
 use crate::show::{line, run as show_run};
-use crate::workspace::{PageArgs, RecordArgs, note, with_store};
+use crate::workspace::{Group, PageArgs, RecordArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,18 +29,12 @@ Examples:
   ordain runs report 06ewdk --out run.html    an HTML file to send to somebody
   ordain runs rate 06ewdk bad --note 'wrong customer'    say what you think of it";
 
-/// List runs, or show one
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// List runs, or show one
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// The newest runs
     List {
         /// Only runs in this state
@@ -169,12 +163,11 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
 }
 
 fn grade(text: &str) -> Result<Grade, String> {
-    let found = Grade::ALL.into_iter().find(|grade| grade.as_str() == text);
-    found.ok_or_else(|| "a run is `good` or `bad`".to_owned())
+    Grade::named(text).ok_or_else(|| "a run is `good` or `bad`".to_owned())
 }
 
 fn state(text: &str) -> Result<RunState, String> {
-    RunState::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+    RunState::named(text).ok_or_else(|| {
         let known = RunState::ALL.map(RunState::as_str);
         match ordain_types::nearest(text, known) {
             Some(nearest) => format!("did you mean `{nearest}`?"),

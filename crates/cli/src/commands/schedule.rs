@@ -27,7 +27,7 @@ use crate::show::grid::Grid;
 use crate::show::line;
 use crate::show::progress::Shown;
 use crate::switched_off;
-use crate::workspace::RecordArgs;
+use crate::workspace::{Group, RecordArgs};
 
 /// Due times that are listed for each schedule.
 const NEXT_LISTED: usize = 3;
@@ -45,18 +45,12 @@ checks. A due time is carried out once, by whichever process comes first. Times 
 once for all of them, unless `catch_up = false`. Exit code: 0 nothing was due or all went well, else that of the first run
 that did not.";
 
-/// List what runs by the clock, or run it
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// List what runs by the clock, or run it
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// Every schedule with its next times and its last run
     List,
     /// Carry out one schedule now, or all that are due
@@ -64,7 +58,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct RunArgs {
+pub(crate) struct RunArgs {
     /// The schedule's name
     #[arg(required_unless_present = "due")]
     name: Option<String>,

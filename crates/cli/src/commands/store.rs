@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::failure::Outcome;
-use crate::workspace::{WorkspaceArgs, with_store};
+use crate::workspace::{Group, WorkspaceArgs, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,18 +13,12 @@ Examples:
 
 Then set `plan_role` in `[store]`, and plan SQL runs under it.";
 
-/// A role of PostgreSQL for plan SQL
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<WorkspaceArgs, Command>;
 
+/// A role of PostgreSQL for plan SQL
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// Print or apply the SQL for a role with rights on the columns that plans may see
     Role {
         /// The role's name
@@ -39,7 +33,7 @@ enum Command {
 /// Carries out `ordain store`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let Command::Role { name, apply } = &args.command;
-    with_store(&args.workspace, async |store| {
+    with_store(&args.shared, async |store| {
         if *apply {
             store.apply_role(name).await?;
             writeln!(

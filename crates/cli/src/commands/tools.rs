@@ -12,7 +12,7 @@ use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
-use crate::workspace::RecordArgs;
+use crate::workspace::{Group, RecordArgs};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,18 +24,12 @@ Examples:
 
 Which verbs only read, which need no approval and what takes a verb back stands in `[tools.NAME]` of ordain.toml.";
 
-/// Add, list, show, review or call the tools that plans may call
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    shared: RecordArgs,
-    #[command(subcommand)]
-    command: Command,
-}
+pub(crate) type Args = Group<RecordArgs, Command>;
 
+/// Add, list, show, review or call the tools that plans may call
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     /// Name a server in ordain.toml
     Add {
         /// What plans call it

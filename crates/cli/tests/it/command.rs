@@ -31,9 +31,13 @@ impl Ran {
     }
 }
 
+/// Names another build of the binary, for long runs: one with optimisations needs a third of the processor time.
+const PROGRAM: &str = "ORDAIN_TEST_PROGRAM";
+
 /// The binary with arguments and nothing on its standard input.
 pub(crate) fn ordain<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(arguments: I) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_ordain"));
+    let program = std::env::var_os(PROGRAM).unwrap_or_else(|| env!("CARGO_BIN_EXE_ordain").into());
+    let mut command = Command::new(program);
     // A helper would outlive the test; the tests of helpers have folders of their own.
     command.env("ORDAIN_RESIDENT", "off");
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -58,6 +62,15 @@ pub(crate) fn run_with_input(mut command: Command, input: &[u8]) -> Ran {
     // A program that is refused by its size is not read to its end.
     let _ = child.stdin.take().unwrap().write_all(input);
     Ran::of(&child.wait_with_output().unwrap())
+}
+
+/// The workspace of an example, in a folder that is removed when the test ends.
+pub(crate) fn init(example: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::TempDir::new().unwrap();
+    let root = folder.path().join("shop");
+    let made = run(ordain([OsStr::new("init"), "--example".as_ref(), example.as_ref(), root.as_ref()]));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    (folder, root)
 }
 
 /// The text with every time in it replaced, because times differ from run to run.

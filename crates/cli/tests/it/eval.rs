@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::command::{Ran, ordain, run};
+use crate::command::{Ran, init, ordain, run};
 
 fn example(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
@@ -107,9 +107,7 @@ fn a_malformed_case_is_an_error_with_its_line() {
 
 #[test]
 fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let root = folder.path().join("desk");
-    assert_eq!(run(ordain(["init", "--example", "returns-desk", root.to_str().unwrap()])).code, Some(0));
+    let (_folder, root) = init("returns-desk");
     let check = || run(ordain(["policy", "check", "--workspace", root.to_str().unwrap()]));
     let clean = check();
     assert_eq!((clean.code, clean.stdout.as_str()), (Some(0), "Nothing was found.\n"), "{clean:?}");
@@ -124,9 +122,7 @@ fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
 
 #[test]
 fn a_model_is_asked_about_the_policy_and_its_opinions_are_told_apart() {
-    let folder = tempfile::TempDir::new().unwrap();
-    let root = folder.path().join("desk");
-    assert_eq!(run(ordain(["init", "--example", "returns-desk", root.to_str().unwrap()])).code, Some(0));
+    let (_folder, root) = init("returns-desk");
     let replies = root.join("opinion.jsonl");
     let opinion = serde_json::json!({ "findings": [{ "rule": 7, "kind": "leaves_open", "problem": "whole lines or pieces?", "hint": "say it" }] });
     let reply = serde_json::json!({ "for": "policy", "expect": { "contains": ["P7: A line can be exchanged"], "system_contains": ["<schema>", "<api>"] }, "reply": opinion.to_string() });

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::command::{Ran, ordain, run};
+use crate::command::{Ran, init, ordain, run};
 
 struct Shop {
     _folder: tempfile::TempDir,
@@ -13,10 +13,7 @@ struct Shop {
 
 impl Shop {
     fn new() -> Self {
-        let folder = tempfile::TempDir::new().unwrap();
-        let root = folder.path().join("shop");
-        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
-        assert_eq!(made.code, Some(0), "{made:?}");
+        let (folder, root) = init("sunglasses");
         Self { _folder: folder, root }
     }
 

@@ -4,7 +4,7 @@
 use ordain_browser::Browser;
 use serde_json::json;
 
-use crate::command::{ordain, run};
+use crate::command::init;
 use crate::serve::Server;
 
 #[track_caller]
@@ -35,11 +35,8 @@ fn try_and_save(browser: &mut Browser, rule: &str) {
 
 #[test]
 fn a_newcomer_buys_approves_undoes_and_edits_a_rule_in_the_browser() {
-    let folder = tempfile::tempdir().unwrap();
-    let shop = folder.path().join("shop").to_str().unwrap().to_owned();
-    let made = run(ordain(["init", "--example", "sunglasses", &shop]));
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let server = Server::start(&shop, &[], |_| {});
+    let (_folder, shop) = init("sunglasses");
+    let server = Server::start(shop.to_str().unwrap(), &[], |_| {});
     let home = format!("http://{}", server.address);
     let stock = || server.get("/v1/tables/inventory/rows").json()["rows"][0]["quantity_in_stock"].clone();
     let before = stock();

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
+use std::time::Duration;
 
+use ordain_testkit::clock::Clock;
 use ordain_testkit::{nats, postgres};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -34,6 +36,8 @@ pub(crate) struct Nodes {
     pub(crate) shops: Vec<Shop>,
     /// What the nodes find in their environment besides.
     pub(crate) variables: Vec<(&'static str, String)>,
+    /// Clocks of the nodes, where they are not the machine's.
+    pub(crate) clocks: Vec<Clock>,
     stock: u32,
 }
 
@@ -44,7 +48,8 @@ impl Nodes {
 
     pub(crate) fn on(url: String, nodes: usize, servers: usize, stock: u32) -> Self {
         let shops = (0..nodes).map(|_| Shop::new(stock)).collect();
-        Self { url, nats: nats::Servers::start(servers), shops, variables: Vec::new(), stock }
+        let nats = nats::Servers::start(servers);
+        Self { url, nats, shops, variables: Vec::new(), clocks: Vec::new(), stock }
     }
 
     pub(crate) fn url(&self) -> &str {
@@ -69,6 +74,7 @@ impl Nodes {
         Server::start(&self.shops[at].root, &arguments, |command| {
             command.env("ORDAIN_STORE_URL", &self.url).env("ORDAIN_LIMITS_WALL", "30m");
             command.current_dir(self.shops[0].folder.path()).envs(self.variables.iter().cloned());
+            command.envs(self.clocks.get(at).into_iter().flat_map(Clock::variables));
         })
     }
 
@@ -247,6 +253,20 @@ fn purchases_are_made_once_although_a_node_and_a_nats_server_are_killed() {
     assert!(eventually(|| nodes.status()["accepted"] == 0), "{}", nodes.status());
     let again = buy(&addresses[1], "0-0").unwrap();
     assert!(told.contains(again["run_id"].as_str().unwrap()), "{again}");
+}
+
+#[test]
+fn a_node_that_starts_while_the_nats_servers_have_no_majority_waits_for_one() {
+    let nodes = Nodes::new(1, 3);
+    let signal_two = |signal| [1, 2].map(|at| nodes.nats.signal(at, signal));
+    signal_two(Signal::STOP);
+    std::thread::scope(|scope| {
+        let starting = scope.spawn(|| nodes.start(0, &[]));
+        // Longer than a question to the servers may take.
+        std::thread::sleep(Duration::from_secs(8));
+        signal_two(Signal::CONT);
+        assert_eq!(buy(&starting.join().unwrap().address, "k").unwrap()["state"], "committed");
+    });
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Purchases while everything that a cluster consists of fails under it: nodes, executors and NATS servers are killed,
-//! stopped and cut off, PostgreSQL crashes, is restarted and has a slow disk. (Clocks that jump: the store's tests.)
+//! stopped and cut off, their clocks jump, PostgreSQL crashes, is restarted and has a slow disk.
 //!
 //! Faults follow the number of purchases, not the clock. With `cargo xtask test --long` 64 clients buy 10,000 times, so
-//! that faults meet runs at every stage.
+//! that faults meet runs at every stage; `ORDAIN_TEST_PROGRAM` names a build with optimisations.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use ordain_testkit::clock::Clock;
 use ordain_testkit::{long, postgres};
 use rustix::process::Signal;
 
@@ -23,6 +24,9 @@ const NODES: usize = 3;
 const EXECUTORS: usize = 2;
 /// How long one purchase may take with everything that fails meanwhile.
 const PURCHASE_TIME_MAX: Duration = Duration::from_mins(5);
+
+/// How far a clock jumps, ahead or back, and later to where it was.
+const CLOCK_JUMP_S: i64 = 3600;
 
 /// What became of a purchase.
 enum Bought {
@@ -92,15 +96,18 @@ enum Stopped {
     NatsLinks(usize),
     /// Not stopped, only slow.
     Disk,
+    /// Not stopped, only wrong.
+    Clock(usize),
 }
 
 /// The kinds of faults, which follow one another.
-const FAULTS: usize = 9;
+const FAULTS: usize = 10;
 
 impl Failing {
     fn start(stock: u32) -> Self {
         let postgres = postgres::Server::of_its_own();
-        let nodes = Nodes::on(postgres.fresh_database(), NODES, 3, stock);
+        let mut nodes = Nodes::on(postgres.fresh_database(), NODES, 3, stock);
+        nodes.clocks = (0..NODES).map(|_| Clock::new()).collect();
         let executors = (0..EXECUTORS).map(|_| nodes.executor()).collect();
         let servers = (0..NODES).map(|at| nodes.start(at, &["--executor", "cluster"])).collect();
         Self { servers, executors, nodes, postgres, stopped: None }
@@ -113,6 +120,7 @@ impl Failing {
             Some(Stopped::NatsServer(at)) => self.nodes.nats.signal(at, Signal::CONT),
             Some(Stopped::NatsLinks(at)) => self.nodes.nats.mend(at),
             Some(Stopped::Disk) => self.postgres.slow_down(false),
+            Some(Stopped::Clock(at)) => self.nodes.clocks[at].set_ahead(0),
             None => {}
         }
         let at = number / FAULTS % NODES;
@@ -142,6 +150,11 @@ impl Failing {
                 self.postgres.slow_down(true);
                 self.stopped = Some(Stopped::Disk);
             }
+            8 => {
+                let seconds = if (number / FAULTS).is_multiple_of(2) { CLOCK_JUMP_S } else { -CLOCK_JUMP_S };
+                self.nodes.clocks[at].set_ahead(seconds);
+                self.stopped = Some(Stopped::Clock(at));
+            }
             _ => {
                 self.servers[at].running.signal(Signal::STOP);
                 self.stopped = Some(Stopped::Node(at));
@@ -159,7 +172,7 @@ impl Failing {
 
 #[test]
 fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() {
-    let (clients, purchases, faults) = if long::is_wanted() { (64, 10_000, 63) } else { (9, 45, FAULTS) };
+    let (clients, purchases, faults) = if long::is_wanted() { (64, 10_000, 7 * FAULTS) } else { (9, 45, FAULTS) };
     let stock = 20_000;
     let mut cluster = Failing::start(stock);
     let began = Instant::now();
@@ -181,6 +194,7 @@ fn every_purchase_is_made_once_while_nodes_executors_nats_and_postgresql_fail() 
             assert!(!clients.iter().all(std::thread::JoinHandle::is_finished), "the clients gave up");
             std::thread::sleep(Duration::from_millis(5));
         }
+        let _ = writeln!(std::io::stderr(), "fault {fault} after {wanted} purchases, {:.0?}", began.elapsed());
         cluster.fail(fault, &shopping);
     }
     cluster.fail(0, &shopping);

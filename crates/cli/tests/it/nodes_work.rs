@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
+use ordain_testkit::clock::Clock;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::command::eventually;
@@ -179,4 +181,22 @@ fn a_run_that_waited_goes_on_at_another_node() {
     let done = post(&busy, &format!("{place}/answer"), &json!({ "model": step })).json();
     assert_eq!(done["state"], "answered", "{done}");
     assert_eq!(free.get(&place).json()["answer"], done["answer"]);
+}
+
+#[test]
+fn a_run_is_offered_again_although_the_clock_of_the_node_that_accepted_it_was_an_hour_ahead() {
+    let mut nodes = Nodes::new(2, 1);
+    nodes.clocks.push(Clock::new());
+    nodes.clocks[0].set_ahead(3600);
+    let first = nodes.start(0, &[]);
+    let run = begin_endless(&first);
+    assert!(carries_out_one(&first), "nobody took it");
+    first.running.signal(Signal::KILL);
+    // The message is for nodes with the first one's workspace, of which none is left.
+    std::fs::write(Path::new(&nodes.shops[1].root).join("policy.md"), "Sell to grown-ups only.\n").unwrap();
+    let second = nodes.start(1, &[]);
+    // A node is forgotten after a while, and a run is offered again when it was seen twice.
+    assert!((0..3).any(|_| carries_out_one(&second)), "the run was not offered again: {}", nodes.status());
+    let cancelled = second.post(&format!("/v1/runs/{run}/cancel"), &json!({}));
+    assert_eq!(cancelled.json()["state"], "rolled_back", "{cancelled:?}");
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::command::{Ran, ordain, run};
+use crate::command::{Ran, init, ordain, run};
 
 struct Stranger {
     folder: tempfile::TempDir,
@@ -16,10 +16,7 @@ struct Stranger {
 
 impl Stranger {
     fn new() -> Self {
-        let folder = tempfile::TempDir::new().unwrap();
-        let root = folder.path().join("shared");
-        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
-        assert_eq!(made.code, Some(0), "{made:?}");
+        let (folder, root) = init("sunglasses");
         fs_err::write(folder.path().join("secret.csv"), "user,password\nroot,VICTIM\n").unwrap();
         Self { folder, root }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::command::{Ran, ordain, run};
+use crate::command::{Ran, init, ordain, run};
 
 struct Shop {
     _folder: tempfile::TempDir,
@@ -19,10 +19,7 @@ impl Shop {
     }
 
     fn of(example: &str) -> Self {
-        let folder = tempfile::TempDir::new().unwrap();
-        let root = folder.path().join("shop");
-        let made = run(ordain(["init", "--example", example, root.to_str().unwrap()]));
-        assert_eq!(made.code, Some(0), "{made:?}");
+        let (folder, root) = init(example);
         Self { _folder: folder, root }
     }
 

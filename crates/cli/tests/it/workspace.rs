@@ -8,7 +8,7 @@ use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::command::{Ran, ordain, receiver, run};
+use crate::command::{Ran, init, ordain, receiver, run};
 
 /// A sunglasses shop in a folder of its own.
 struct Shop {
@@ -18,10 +18,7 @@ struct Shop {
 
 impl Shop {
     fn new() -> Self {
-        let folder = tempfile::TempDir::new().unwrap();
-        let root = folder.path().join("shop");
-        let made = run(ordain(["init", "--example", "sunglasses", root.to_str().unwrap()]));
-        assert_eq!(made.code, Some(0), "{made:?}");
+        let (folder, root) = init("sunglasses");
         Self { _folder: folder, root }
     }
 

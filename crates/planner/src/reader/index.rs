@@ -1,49 +1,51 @@
 //! The catalog as the reader uses it: tables, columns and values, found by the words that mention them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use ordain_types::Catalog;
 use serde_json::Value;
 
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::lexicon::{LEXICON, singular, verb_forms};
+use super::mentions::{Entry, Shared};
 use super::shape::shape;
 use super::token::{Kind, tokens};
 use super::trace::Naming;
-use super::value_words::value_words;
 use crate::brief::{Brief, TableBrief, Task};
 
 pub(crate) use super::declared::{Subject, Verb};
 pub(crate) use super::shape::{Period, Sort};
 
-/// Values of a column beyond this many are not indexed.
-const VALUES_MAX: usize = 5_000;
-/// Values longer than this are prose: their words are indexed, not they.
-const VALUE_BYTES_MAX: usize = 60;
-
 /// Everything that words can mention.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     /// The tables.
     pub(crate) tables: Vec<Table>,
     /// What the owner declared.
-    pub(crate) catalog: Catalog,
+    pub(crate) catalog: Arc<Catalog>,
     /// Verbs that mean rows: what actions recorded, and declared phrasings.
     pub(crate) verbs: Vec<Verb>,
     /// Whether the data writes fractions with a comma, and whether the tables are files.
     pub(crate) commas: bool,
     pub(crate) files: bool,
     /// Whether a rule is read, which names the column of every value.
-    is_rule: bool,
-    mentions: HashMap<String, Vec<Entry>>,
+    pub(super) is_rule: bool,
+    /// The tables before columns were added that are cut from days.
+    pub(super) stored: Arc<Vec<Table>>,
+    /// The table and column (counted from 1) whose names are added now.
+    pub(super) naming: (usize, usize),
+    pub(super) mentions: Shared<String, Vec<Entry>>,
+    /// Other words for tables and columns, which count where nothing else is called so.
+    pub(super) synonyms: Arc<BTreeSet<String>>,
     /// Values that are little words of the language: table, column and value.
-    small: HashMap<String, Vec<(usize, usize, Value)>>,
+    pub(super) small: BTreeMap<String, Vec<(usize, usize, Value)>>,
     /// The forms in which a word stands in a column's texts.
-    forms: HashMap<(usize, usize, String), Vec<String>>,
+    pub(super) forms: Shared<(usize, usize, String), BTreeSet<String>>,
 }
 
 /// A table.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     /// Its name.
     pub(crate) name: String,
@@ -64,7 +66,7 @@ pub(crate) struct Table {
 }
 
 /// A column.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
     /// Its name.
     pub(crate) name: String,
@@ -115,30 +117,14 @@ pub(crate) enum What {
     Metric(usize),
 }
 
-#[derive(Debug, Clone)]
-struct Entry {
-    words: Vec<String>,
-    what: What,
-    cost: u32,
-    /// A person's name: an `s` more or less makes it another one's.
-    is_person: bool,
-}
-
 impl Index {
     /// Builds the index of a brief's tables.
     pub(crate) fn of(brief: &Brief, catalog: &Catalog) -> Self {
-        let commas = catalog.data.values().any(|notes| notes.decimal == Some(','));
-        let is_rule = brief.task == Task::Check;
-        let mut index = Self { catalog: catalog.clone(), commas, is_rule, ..Self::default() };
-        index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
-        index.refer(&brief.tables);
-        // A rule is about columns as they are.
-        if !is_rule {
-            index.refer_by_texts(&brief.tables);
-        }
+        let mut index = Self::of_tables(brief, &Arc::new(catalog.clone()));
         for (place, table) in brief.tables.iter().enumerate() {
             index.add_table(place, table);
         }
+        index.naming = (usize::MAX, 0);
         index.add_declared();
         if brief.task == Task::Ask {
             index.add_months();
@@ -149,23 +135,41 @@ impl Index {
         index
     }
 
+    /// The tables and their references, without the words that mention them.
+    pub(super) fn of_tables(brief: &Brief, catalog: &Arc<Catalog>) -> Self {
+        let commas = catalog.data.values().any(|notes| notes.decimal == Some(','));
+        let is_rule = brief.task == Task::Check;
+        let mut index = Self { catalog: Arc::clone(catalog), commas, is_rule, ..Self::default() };
+        index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
+        index.refer(&brief.tables);
+        // A rule is about columns as they are.
+        if !is_rule {
+            index.refer_by_texts(&brief.tables);
+        }
+        index.stored = Arc::new(index.tables.clone());
+        index
+    }
+
     /// Other words of the language for a table's rows and columns, where nothing else is called so.
     fn add_synonyms(&mut self, place: usize) {
         let noun = split_name(&self.tables[place].name).last().map(|word| singular(word)).unwrap_or_default();
         let known = LEXICON.matches("synonyms", &[noun.as_str()]);
         for word in known.iter().flat_map(|(_, words)| words.split(' ')) {
-            if !self.mentions.contains_key(word) {
-                self.add_exact(&[word.to_owned()], What::Table(place), 1);
-            }
+            self.add_synonym(word, What::Table(place));
         }
         for at in 0..self.tables[place].columns.len() {
             let last = split_name(&self.tables[place].columns[at].name).pop().unwrap_or_default();
             let verbs = LEXICON.matches("column_verbs", &[last.as_str()]);
             for word in verbs.iter().flat_map(|(_, words)| words.split(' ')) {
-                if !self.mentions.contains_key(word) {
-                    self.add_exact(&[word.to_owned()], What::Column(place, at), 1);
-                }
+                self.add_synonym(word, What::Column(place, at));
             }
+        }
+    }
+
+    fn add_synonym(&mut self, word: &str, what: What) {
+        Arc::make_mut(&mut self.synonyms).insert(word.to_owned());
+        if self.mentions.get(word).is_none() {
+            self.add_exact(&[word.to_owned()], what, 1);
         }
     }
 
@@ -257,6 +261,7 @@ impl Index {
         let catalog = self.catalog.clone();
         let notes = catalog.tables.get(&brief.table.name);
         let words = split_name(&brief.table.name);
+        self.naming = (place, 0);
         self.add(&words, What::Table(place), 0);
         self.add_exact(&[brief.table.name.to_lowercase()], What::Table(place), 0);
         let noun = self.tables[place].noun.clone();
@@ -266,6 +271,7 @@ impl Index {
         let names: Vec<Vec<String>> =
             self.tables[place].columns.iter().map(|c| split_name(&c.name)).collect();
         for at in 0..names.len() {
+            self.naming = (place, at + 1);
             let what = What::Column(place, at);
             let column = self.tables[place].columns[at].clone();
             self.add(&names[at], what.clone(), 0);
@@ -327,75 +333,15 @@ impl Index {
                     self.add_exact(&[stem.to_owned()], what.clone(), 1);
                 }
             }
-            self.add_values(place, at, brief);
-        }
-    }
-
-    fn add_values(&mut self, place: usize, at: usize, brief: &TableBrief) {
-        let column = self.tables[place].columns[at].clone();
-        let Some(values) =
-            brief.columns.iter().find(|seen| seen.name == column.name).and_then(|seen| seen.values.as_ref())
-        else {
-            return;
-        };
-        let is_name = self.tables[place].key == Some(at) || self.tables[place].label == Some(at);
-        if values.len() > VALUES_MAX || column.refers.is_some() {
-            return;
-        }
-        let is_text = matches!(column.sort, Sort::Text | Sort::Prose);
-        let is_person = self.names_people(place, at);
-        for value in values.iter().filter(|value| is_text || (is_name && value.is_i64())) {
-            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            let words = value_words(&text);
-            if words.is_empty() {
-                continue;
-            }
-            let is_short = text.len() <= VALUE_BYTES_MAX && column.sort == Sort::Text;
-            if is_short {
-                let what = What::Value(place, at, value.clone());
-                let operator = words.len() == 1 && LEXICON.is_operator(&words[0]);
-                if !operator && is_person {
-                    self.add_person(&words, what, u32::from(!is_name));
-                } else if !operator {
-                    self.add(&words, what, u32::from(!is_name));
-                } else if self.is_rule || matches!(text.as_str(), "IT" | "US") || is_number_name(&text) {
-                    // They are no pronouns in capitals; `Six` is no number there.
-                    self.add_exact(std::slice::from_ref(&text), what, u32::from(!is_name));
-                } else {
-                    // `no`, `all`: they say something else, unless their column is named.
-                    self.small.entry(words[0].clone()).or_default().push((place, at, value.clone()));
-                }
-            }
-            let is_label = self.tables[place].label == Some(at);
-            if !is_short || (is_label && words.len() > 1) {
-                let own = split_name(&column.name);
-                for word in words.iter().filter(|word| {
-                    word.len() > 2
-                        && !own.contains(word)
-                        && !LEXICON.is_operator(word)
-                        && !LEXICON.has("small", word)
-                        && !LEXICON.has("time_words", &singular(word))
-                }) {
-                    let stem = if is_person { word.clone() } else { singular(word) };
-                    let forms = self.forms.entry((place, at, stem.clone())).or_default();
-                    if !forms.contains(word) {
-                        forms.push(word.clone());
-                    }
-                    let (word, what) = (std::slice::from_ref(word), What::Word(place, at, stem));
-                    let cost = if is_label { 2 } else { 3 };
-                    if is_person {
-                        self.add_person(word, what, cost);
-                    } else {
-                        self.add(word, what, cost);
-                    }
-                }
+            for value in self.named_values(place, at, brief).unwrap_or_default() {
+                self.add_value(place, at, value);
             }
         }
     }
 
     /// The texts of a column that can be named.
     pub(crate) fn texts(&self, path: &Path) -> Vec<&String> {
-        let entries = self.mentions.values().flatten();
+        let entries = self.mentions.iter().flat_map(|(_, entries)| entries);
         let own = entries.filter_map(|entry| match &entry.what {
             What::Value(table, column, Value::String(text)) => {
                 ((*table, *column) == (path.table, path.column)).then_some(text)
@@ -420,33 +366,6 @@ impl Index {
         let words = split_name(&table.columns[at].name);
         table.is_people && table.label == Some(at)
             || words.iter().any(|word| LEXICON.has("person_words", word))
-    }
-
-    pub(super) fn add(&mut self, words: &[String], what: What, cost: u32) {
-        let stems: Vec<String> = words.iter().map(|word| singular(word)).collect();
-        // `11 speed` is `11-speed`.
-        let parts: Vec<String> = stems.iter().flat_map(|word| word.split('-')).map(str::to_owned).collect();
-        if parts.len() > stems.len() && parts.iter().all(|part| !part.is_empty()) {
-            self.add_exact(&parts, what.clone(), cost);
-        }
-        self.add_exact(&stems, what, cost);
-    }
-
-    pub(super) fn add_exact(&mut self, words: &[String], what: What, cost: u32) {
-        self.add_entry(Entry { words: words.to_vec(), what, cost, is_person: false });
-    }
-
-    fn add_person(&mut self, words: &[String], what: What, cost: u32) {
-        self.add_entry(Entry { words: words.to_vec(), what, cost, is_person: true });
-    }
-
-    fn add_entry(&mut self, new: Entry) {
-        let Some(first) = new.words.first() else { return };
-        let entries = self.mentions.entry(first.clone()).or_default();
-        match entries.iter_mut().find(|entry| entry.words == new.words && entry.what == new.what) {
-            Some(entry) => entry.cost = entry.cost.min(new.cost),
-            None => entries.push(new),
-        }
     }
 
     /// What the first word of a name may mention.
@@ -529,7 +448,7 @@ impl Index {
 
     /// The values of a table that can be named, in the order of its columns.
     fn values(&self, focus: usize) -> BTreeSet<String> {
-        let entries = self.mentions.values().flatten();
+        let entries = self.mentions.iter().flat_map(|(_, entries)| entries);
         let own = entries.filter_map(|entry| match &entry.what {
             What::Value(table, _, Value::String(text)) if *table == focus => Some(text.clone()),
             _ => None,
@@ -569,7 +488,7 @@ impl Index {
 
     /// Whether some name begins with a word.
     pub(crate) fn begins(&self, token: &super::token::Token) -> bool {
-        self.mentions.contains_key(&token.stem) || self.mentions.contains_key(&token.lower)
+        self.mentions.get(&token.stem).is_some() || self.mentions.get(&token.lower).is_some()
     }
 
     /// The known word that is spelled most like another one.
@@ -586,8 +505,9 @@ impl Index {
     }
 
     /// The forms in which a word stands in a column's texts.
-    pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> &[String] {
-        self.forms.get(&(table, column, stem.to_owned())).map(Vec::as_slice).unwrap_or_default()
+    pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> Vec<String> {
+        let forms = self.forms.get(&(table, column, stem.to_owned()));
+        forms.into_iter().flatten().cloned().collect()
     }
 }
 
@@ -675,6 +595,6 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
 }
 
 /// Whether a name is a word for a number, written as a name: `Six`.
-fn is_number_name(text: &str) -> bool {
+pub(super) fn is_number_name(text: &str) -> bool {
     text.starts_with(char::is_uppercase) && LEXICON.has("numbers", &text.to_lowercase())
 }

@@ -14,13 +14,14 @@ use crate::brief::{Brief, TableBrief, Task};
 
 /// Whether a condition on the columns of a table is understood.
 pub fn is_condition(schema: &Schema, catalog: &Catalog, table: &str, text: &str) -> bool {
-    let index = index_of(schema, catalog);
+    // It names columns only, never what they hold.
+    let index = Index::of_tables(&unseen(schema), &Arc::new(catalog.clone()));
     let table = index.tables.iter().position(|known| known.name == table);
     table.is_some_and(|table| formula::condition(&index, table, text).is_some())
 }
 
-/// The index of tables whose rows were not looked at.
-fn index_of(schema: &Schema, catalog: &Catalog) -> Index {
+/// A brief of tables whose rows were not looked at.
+fn unseen(schema: &Schema) -> Brief {
     let known = |table: &Table| TableBrief {
         table: table.clone(),
         columns: Vec::new(),
@@ -30,12 +31,12 @@ fn index_of(schema: &Schema, catalog: &Catalog) -> Index {
         indexes: Vec::new(),
     };
     let tables = Arc::new(schema.tables.iter().map(known).collect());
-    Index::of(&Brief { tables, ..Brief::new(Task::Ask, "") }, catalog)
+    Brief { tables, ..Brief::new(Task::Ask, "") }
 }
 
 /// The SQL that computes a declared metric, and its values; `None` if formula or filter are not understood.
 pub fn metric_query(schema: &Schema, catalog: &Catalog, which: usize) -> Option<(String, Vec<Value>)> {
-    let index = index_of(schema, catalog);
+    let index = Index::of(&unseen(schema), catalog);
     let table = index.tables.iter().position(|table| table.name == catalog.metrics[which].table)?;
     let (measure, filter) = measure(&index, table, which)?;
     let mut params = Params::default();

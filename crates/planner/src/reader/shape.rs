@@ -82,7 +82,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             unit: notes
                 .and_then(|notes| notes.columns.get(&column.name)?.unit.clone())
                 .or_else(|| seen.unit.clone()),
-            none: seen.values.as_ref().and_then(|values| values.iter().find(|value| is_none(value)).cloned()),
+            none: seen.values.as_ref().and_then(|values| none(values).cloned()),
             cut: None,
             before: None,
             within: None,
@@ -176,9 +176,17 @@ impl Index {
     }
 }
 
-/// Whether a value says that there is none.
-fn is_none(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| LEXICON.has("none_values", &text.to_lowercase()))
+/// The value that says that there is none. All of a column's values are asked, so that no text is made for each.
+fn none(values: &[Value]) -> Option<&Value> {
+    let words = LEXICON.list("none_values");
+    let is_none = |text: &str| {
+        if text.is_ascii() {
+            words.iter().any(|word| word.eq_ignore_ascii_case(text))
+        } else {
+            words.contains(&text.to_lowercase())
+        }
+    };
+    values.iter().find(|value| value.as_str().is_some_and(is_none))
 }
 
 /// The values for yes and no of a column that has no others.

@@ -209,7 +209,7 @@ impl<'a> Query<'a> {
             .iter()
             .fold(column, |text, sign| format!("replace({text}, '{sign}', ' ')"));
         let stem = lit.value.as_str().unwrap_or_default();
-        let forms = self.index.forms(path.table, path.column, stem).to_vec();
+        let forms = self.index.forms(path.table, path.column, stem);
         let parts: Vec<String> = forms
             .iter()
             .map(|form| {

@@ -49,20 +49,20 @@ async fn a_review_is_read_tolerantly_and_can_be_off_and_what_is_unreadable_is_no
     let planner = replay(&format!("{objects}\n{nonsense}\n{nonsense}"));
     let mut exchange = planner.begin(&brief);
     let code = Reviewed::Code(&draft, None);
-    let found = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    let found = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap();
     assert_eq!(
         (found.class, found.message.as_str(), found.line),
         (ErrorClass::Review, "wrong sign", Some(3))
     );
     assert!(ordain_planner::is_readable_review(&found));
     // What cannot be read is no consent.
-    let unread = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap().unwrap();
+    let unread = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap();
     assert_eq!(unread.code, "review-unreadable");
     assert!(!ordain_planner::is_readable_review(&unread));
     assert_eq!(exchange.reviews.len(), 5);
     let off = replay_with("", ModelSettings { review: false, ..ModelSettings::default() });
     let mut exchange = off.begin(&brief);
-    assert_eq!(off.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap(), None);
+    assert_eq!(off.review(&brief, code, &mut exchange, &mut Quiet).await, None);
     assert_eq!(exchange.usage.model_calls, 0);
 }
 

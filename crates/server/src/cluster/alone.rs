@@ -42,7 +42,7 @@ impl Cluster for Alone {
         Box::pin(pending())
     }
 
-    fn tell<'a>(&'a self, _node: &'a str, _run: &'a RunId, _event: Vec<u8>) -> BoxFuture<'a, ()> {
+    fn tell<'a>(&'a self, _node: &'a str, _run: &'a RunId, _events: Vec<u8>) -> BoxFuture<'a, ()> {
         Box::pin(ready(()))
     }
 

@@ -184,13 +184,22 @@ where
     }
 }
 
-/// Whether NATS says that its servers are not together yet: too few of them, or none that leads.
+/// Whether NATS says that its servers are not together yet, too few of them or none that leads, or says nothing at all.
 fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
-    std::iter::successors(Some(error), |error| error.source()).any(|error| {
-        let kind = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
-        let Some(CreateStreamErrorKind::JetStream(error)) = kind else { return false };
+    let is_joining = |error: &jetstream::Error| {
         [ErrorCode::CLUSTER_NO_PEERS, ErrorCode::CLUSTER_NOT_AVAILABLE, ErrorCode::CLUSTER_NOT_LEADER]
             .contains(&error.error_code())
+    };
+    std::iter::successors(Some(error), |error| error.source()).any(|error| {
+        let stream = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
+        let consumer = error.downcast_ref::<stream::ConsumerError>().map(stream::ConsumerError::kind);
+        match (stream, consumer) {
+            (Some(CreateStreamErrorKind::TimedOut | CreateStreamErrorKind::JetStreamUnavailable), _)
+            | (_, Some(stream::ConsumerErrorKind::TimedOut | stream::ConsumerErrorKind::Request)) => true,
+            (Some(CreateStreamErrorKind::JetStream(error)), _)
+            | (_, Some(stream::ConsumerErrorKind::JetStream(error))) => is_joining(&error),
+            _ => false,
+        }
     })
 }
 
@@ -241,8 +250,8 @@ impl Nats {
         let lane = async |lane| {
             let of = if lane == Lane::Own { node.as_str() } else { workspace };
             let (name, config) = (queue::consumer_name(of, lane), queue::consumer(store, of, lane));
-            let made = Box::pin(runs.get_or_create_consumer(&name, config)).await;
-            made.map_err(refused("make the queue's consumer"))
+            let make = || runs.get_or_create_consumer(&name, config.clone());
+            once_joined("make the queue's consumer", make).await
         };
         let [interactive, background, parts, own] = Lane::ALL;
         let work = [lane(interactive).await?, lane(background).await?, lane(parts).await?, lane(own).await?];

@@ -3,7 +3,6 @@
 //! Every handler that needs a caller takes a [`May`] with the scope that it asks for. Getting one is where the key is
 //! compared, where it may have expired or been revoked, and where its rate limit counts.
 
-use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
@@ -34,29 +33,12 @@ pub enum Scope {
     Admin,
 }
 
+ordain_types::names!(Scope, as_str { Read = "read", Run = "run", Approve = "approve", Admin = "admin" });
+
 impl Scope {
-    /// Every scope.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Run, Self::Approve, Self::Admin];
-
-    /// The scope as people write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Run => "run",
-            Self::Approve => "approve",
-            Self::Admin => "admin",
-        }
-    }
-
     /// Whether having this scope is enough where `wanted` is asked for.
     fn allows(self, wanted: Self) -> bool {
         self == wanted || self == Self::Admin || (wanted == Self::Read && self != Self::Read)
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
     }
 }
 
@@ -64,7 +46,7 @@ impl FromStr for Scope {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|scope| scope.as_str() == text);
+        let found = Self::named(text);
         found.ok_or_else(|| format!("there is no scope `{text}`; there are read, run, approve and admin"))
     }
 }

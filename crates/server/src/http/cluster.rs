@@ -22,7 +22,7 @@ use serde_json::json;
 pub(crate) use work::Working;
 
 use super::caller::Caller;
-use super::live::{About, FarEnd, LiveRun};
+use super::live::{About, FarEnd, LiveRun, RunEvent};
 use super::order::{Order, Written};
 use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
@@ -164,6 +164,9 @@ impl Service {
                     return Err(problem.of_run(run_id.as_str()).hint(hint));
                 }
             };
+            if let Some(FarEnd { record: Some(record), .. }) = end {
+                return Ok(*record);
+            }
             match self.looked_up(&run.about, end).await {
                 Ok(Some(ended)) => return ended,
                 Ok(None) => {}
@@ -252,16 +255,19 @@ impl Service {
         if !self.inner.options.cluster.is_shared() {
             return Ok(Vec::new());
         }
-        let queued = self.engine().store().queue(0, LISTED_MAX).await?;
+        let queued = self.engine().store().queue(LISTED_MAX).await?;
         let unknown = queued.iter().filter(|queued| self.inner.live.find(queued.run_id.as_str()).is_none());
         Ok(unknown.map(|queued| Arc::new(watched(queued))).collect())
     }
 
     /// Adds events of other nodes to the runs that are watched here.
-    async fn hear(&self, mut events: BoxStream<'static, (RunId, Vec<u8>)>) {
-        while let Some((run, event)) = events.next().await {
+    async fn hear(&self, mut told: BoxStream<'static, (RunId, Vec<u8>)>) {
+        while let Some((run, events)) = told.next().await {
             if let Some(run) = self.inner.live.find(run.as_str()) {
-                run.heard(&event);
+                // What is no list of events is left out.
+                for event in serde_json::from_slice::<Vec<RunEvent>>(&events).unwrap_or_default() {
+                    run.heard(event);
+                }
             }
         }
     }

@@ -124,14 +124,33 @@ struct Events {
     is_full: bool,
 }
 
-/// Takes events of runs to other nodes.
-pub(crate) type Relay = mpsc::UnboundedSender<RunEvent>;
+/// Takes events of a run to those who watch it.
+#[derive(Debug)]
+pub(crate) struct Relay {
+    /// The run as it is watched on this node.
+    pub(crate) here: Option<Arc<LiveRun>>,
+    /// The way to other nodes.
+    pub(crate) others: mpsc::UnboundedSender<RunEvent>,
+}
 
-/// How a run ended on another node. Its record, if it has one, is in the store.
+impl Relay {
+    fn tell(&self, event: &RunEvent) {
+        if let Some(here) = &self.here {
+            here.heard(event.clone());
+        }
+        // Nobody listens any more when the server has stopped.
+        let _ = self.others.send(event.clone());
+    }
+}
+
+/// How a run ended on the node that carried it out. Its record, if it has one, is in the store.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FarEnd {
     /// Why it has no record.
     pub(crate) problem: Option<FarProblem>,
+    /// The record, if it was carried out on this node: what others tell is looked up.
+    #[serde(skip)]
+    pub(crate) record: Option<Box<RunRecord>>,
 }
 
 /// A problem as another node tells it.
@@ -214,8 +233,7 @@ impl LiveRun {
             RunEvent { id, name: Cow::Borrowed(name), data }
         };
         if let Some(relay) = &self.relay {
-            // Nobody listens any more when the server has stopped.
-            let _ = relay.send(event.clone());
+            relay.tell(&event);
         }
         events.list.push(event);
         drop(events);
@@ -223,7 +241,7 @@ impl LiveRun {
     }
 
     /// Adds an event that another node tells. It keeps its place, so that watchers can come back to any node.
-    pub(crate) fn mirror(&self, event: RunEvent) {
+    fn mirror(&self, event: RunEvent) {
         let mut events = lock(&self.events);
         let (id, count) = (event.id, events.list.len());
         let is_new = events.list.last().is_none_or(|last| last.id < id && last.name != "finished");
@@ -280,15 +298,23 @@ impl LiveRun {
         let _ = newest.wait_for(|now| *now > place).await;
     }
 
-    /// Takes in what another node tells of the run. What is no event is left out.
-    pub(crate) fn heard(&self, event: &[u8]) {
-        let Ok(event) = serde_json::from_slice::<RunEvent>(event) else { return };
+    /// Takes in what the node that carries the run out tells of it.
+    pub(crate) fn heard(&self, event: RunEvent) {
         if event.name != "finished" {
             return self.mirror(event);
         }
         if let Ok(end) = serde_json::from_str(&event.data) {
-            self.far_end.send_replace(Some(end));
+            self.has_ended(end);
         }
+    }
+
+    /// Takes in how the run ended. The first word has the record, if any has.
+    pub(crate) fn has_ended(&self, end: FarEnd) {
+        self.far_end.send_if_modified(|known| {
+            let is_news = known.is_none();
+            known.get_or_insert(end);
+            is_news
+        });
     }
 
     /// Waits until another node says that it has ended the run. Every word counts once.

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::InputFile;
-use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Planner};
+use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Origin, Planner};
 use ordain_standing::{CheckTask, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunKind, RunRecord};
@@ -116,17 +116,30 @@ impl Order {
         Ok(About { run_id, kind, request, who, claim, conversation, is_queued })
     }
 
+    /// Where it comes from; `None` where the engine knows its id and its key by itself.
+    fn origin(&mut self) -> Option<&mut Origin> {
+        match self {
+            Self::Ask(ask) => Some(&mut ask.origin),
+            Self::Code(task, _) => Some(&mut task.origin),
+            Self::Exec(exec) => Some(&mut exec.origin),
+            Self::Check(task) => Some(&mut task.origin),
+            Self::Resume { .. } | Self::Scheduled { .. } => None,
+        }
+    }
+
     /// The same order for the run that it has become.
     fn of_run(mut self, about: &About) -> Self {
-        let origin = match &mut self {
-            Self::Ask(ask) => &mut ask.origin,
-            Self::Code(task, _) => &mut task.origin,
-            Self::Exec(exec) => &mut exec.origin,
-            Self::Check(task) => &mut task.origin,
-            // The engine knows their ids and keys by itself.
-            Self::Resume { .. } | Self::Scheduled { .. } => return self,
-        };
-        (origin.run_id, origin.idempotency_key) = (Some(about.run_id.clone()), about.claim.clone());
+        if let Some(origin) = self.origin() {
+            (origin.run_id, origin.idempotency_key) = (Some(about.run_id.clone()), about.claim.clone());
+        }
+        self
+    }
+
+    /// The same order for a run that holds its claim.
+    pub(super) fn claimed(mut self, is_claimed: bool) -> Self {
+        if let Some(origin) = self.origin() {
+            origin.is_claimed = is_claimed;
+        }
         self
     }
 }

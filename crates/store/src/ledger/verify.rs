@@ -67,6 +67,10 @@ impl Ledger {
     /// Whether something outside the chain was signed by a trusted key.
     pub(crate) fn is_sealed(&self, message: &str, seal: &str) -> bool {
         let Some((signer, signature)) = seal.split_once(':') else { return false };
+        if signer == self.key.public() {
+            // The same key always signs the same text in the same way, and signing is quicker than checking.
+            return self.seal(message) == seal;
+        }
         self.key.trusted().iter().any(|trusted| trusted == signer)
             && is_signed(signer, &format!("ordain seal {message}"), signature)
     }

@@ -271,8 +271,7 @@ async fn counts(session: &mut Session, bounds: &[RunId]) -> Result<Vec<Vec<(RunS
         sql
     });
     let statements = statements.collect();
-    let state =
-        |datum: &Datum| RunState::ALL.into_iter().find(|state| datum.as_text() == Some(state.as_str()));
+    let state = |datum: &Datum| datum.as_text().and_then(RunState::named);
     let of_rows = |rows: Vec<Vec<Datum>>| {
         rows.iter().filter_map(|row| Some((state(&row[0])?, whole(&row[1])))).collect()
     };

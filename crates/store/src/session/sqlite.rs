@@ -3,8 +3,9 @@
 //! SQLite calls block, so each runs on a blocking thread that takes the connection with it. A caller that goes
 //! away in the middle leaves the connection to that thread, where it is closed, and closing rolls back.
 //!
-//! Going to another thread and back costs more than most calls take. A row of calls that belong together is therefore
-//! made on one blocking thread ([`together`]), and what can't wait for anything is done at once.
+//! Going to another thread and back costs more than most calls take. What is over in a moment is therefore done at once: a
+//! read that turns out to take longer is broken off and begins again on a blocking thread. A row of calls that belong
+//! together is made on one blocking thread ([`together`]).
 
 mod functions;
 mod guarded;
@@ -18,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ordain_types::Row;
-use rusqlite::types::{Value as SqliteValue, ValueRef};
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -26,9 +27,14 @@ use super::{Guarded, Intent, Rows, in_the_way, weight};
 use crate::error::StoreError;
 use crate::options::StoreLimits;
 use crate::sql::{Datum, Sql};
+use watch::INSTRUCTIONS_BETWEEN_CHECKS;
 
 /// How often a process that waits looks whether its turn is next.
 const AT_THE_DOOR: Duration = Duration::from_millis(5);
+/// How long a read may take on the caller's thread.
+const MOMENT: Duration = Duration::from_millis(1);
+/// Rows that are written on the caller's thread.
+const ROWS_AT_ONCE: usize = 4;
 
 /// Connections to one file.
 #[derive(Debug)]
@@ -90,9 +96,9 @@ impl SqlitePool {
         self.path.with_extension("waiting")
     }
 
-    /// Begins to write: goes through the door, waits for the one who writes, and lets the next one come to the door.
-    fn begin_writing(&self, connection: &Connection) -> Result<(), StoreError> {
-        let until = Instant::now() + self.lock_wait;
+    /// Begins to write: goes through the door, waits so long for the one who writes, and lets the next one come to the door.
+    fn begin_writing(&self, connection: &Connection, wait: Duration) -> Result<(), StoreError> {
+        let until = Instant::now() + wait;
         // Where the file cannot be made, SQLite's own lock has to do.
         let door = std::fs::OpenOptions::new().create(true).append(true).open(self.door()).ok();
         while let Some(Err(TryLockError::WouldBlock)) = door.as_ref().map(std::fs::File::try_lock) {
@@ -256,17 +262,23 @@ impl SqliteSession {
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
         match intent {
             // This only notes that a transaction is to begin; nothing is read or locked yet.
-            Intent::Read => self.at_once(|connection| connection.execute_batch("BEGIN DEFERRED")),
+            Intent::Read => self.at_once(|connection| execute(connection, "BEGIN DEFERRED")),
             Intent::Beside | Intent::Write | Intent::Own => {
                 let pool = Arc::clone(&self.pool);
                 self.writes = true;
-                self.take(move |connection| pool.begin_writing(connection)).await
+                let connection = self.connection.as_ref().ok_or_else(lost)?;
+                match pool.begin_writing(connection, Duration::ZERO) {
+                    Err(StoreError::Busy) => {
+                        self.take(move |connection| pool.begin_writing(connection, pool.lock_wait)).await
+                    }
+                    begun => begun,
+                }
             }
         }
     }
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.script("COMMIT".to_owned()).await
+        self.with(|connection| execute(connection, "COMMIT")).await
     }
 
     /// Waits until the commit is on the disk. Others may write meanwhile, and read what it changed: what they commit
@@ -283,7 +295,7 @@ impl SqliteSession {
         }
         self.at_once(
             |connection| {
-                if connection.is_autocommit() { Ok(()) } else { connection.execute_batch("ROLLBACK") }
+                if connection.is_autocommit() { Ok(()) } else { execute(connection, "ROLLBACK") }
             },
         )
     }
@@ -298,45 +310,63 @@ impl SqliteSession {
     }
 
     pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
-        let run = |connection: &mut Connection| {
-            statements.into_iter().map(|sql| Ok(run_one(connection, sql, u64::MAX)?.0)).collect()
-        };
-        self.with(run).await
+        self.with(move |connection| run_all(connection, &statements)).await
+    }
+
+    pub(super) async fn read(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
+        self.soon(move |connection| run_all(connection, &statements)).await
     }
 
     pub(super) async fn page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
-        self.with(move |connection| run_one(connection, sql, bytes_max)).await
+        self.soon(move |connection| run_one(connection, &sql, bytes_max)).await
     }
 
-    pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
-        let write = move |connection: &mut Connection| {
-            connection.execute_batch("SAVEPOINT ordain_call").map_err(|error| store_error(&error))?;
-            let results = statements.into_iter().enumerate().map(|(index, sql)| {
-                let (rows, _) =
-                    run_one(connection, sql, u64::MAX).map_err(|error| (index, store_error(&error)))?;
-                if rows.is_empty() { Err((index, in_the_way())) } else { Ok(rows) }
-            });
-            let results: Result<Vec<Rows>, _> = results.collect();
-            // Some errors make SQLite roll back the whole transaction, and the savepoint with it.
-            let savepoint = !connection.is_autocommit();
-            if results.is_err() && savepoint {
-                connection.execute_batch("ROLLBACK TO ordain_call").map_err(|error| store_error(&error))?;
-            }
-            if savepoint {
-                connection.execute_batch("RELEASE ordain_call").map_err(|error| store_error(&error))?;
-            }
-            Ok(results)
-        };
-        self.take(write).await.map_err(|error| (0, error))?
+    /// Writes rows, all or none. `by_key` says that each statement is about one row of Ordain's own tables.
+    pub(super) async fn write_all(
+        &mut self,
+        statements: Vec<Sql>,
+        by_key: bool,
+    ) -> Result<Vec<Rows>, (usize, StoreError)> {
+        // A transaction that began in order to write waits for nobody.
+        let is_soon = by_key && self.writes && self.may_be_soon() && statements.len() <= ROWS_AT_ONCE;
+        let write = move |connection: &mut Connection| Ok(write_rows(connection, &statements));
+        let written = if is_soon { self.at_once(write) } else { self.with(write).await };
+        written.map_err(|error| (0, error))?
     }
 
     pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
         let abandoned = Arc::clone(&self.abandoned);
-        self.take(move |connection| guarded::run(connection, &guarded, abandoned)).await
+        if self.may_be_soon() && guarded.bounds.wall > MOMENT {
+            let connection = self.connection.as_mut().ok_or_else(lost)?;
+            match guarded::run(connection, &guarded, MOMENT, &abandoned) {
+                Err(StoreError::Timeout { .. }) => {}
+                done => return done,
+            }
+        }
+        self.take(move |connection| guarded::run(connection, &guarded, guarded.bounds.wall, &abandoned)).await
+    }
+
+    /// Whether what is over in a moment is done on this thread. Without a log even a read may have to wait for a writer.
+    fn may_be_soon(&self) -> bool {
+        self.pool.has_log.load(Ordering::Relaxed) && !IS_TOGETHER.get()
+    }
+
+    /// Reads on this thread, or on a blocking one if that takes longer than a moment.
+    async fn soon<R: Send + 'static>(
+        &mut self,
+        read: impl Fn(&Connection) -> rusqlite::Result<R> + Send + 'static,
+    ) -> Result<R, StoreError> {
+        if self.may_be_soon() {
+            let done = self.at_once(|connection| within(connection, MOMENT, &read))?;
+            if let Some(done) = done {
+                return Ok(done);
+            }
+        }
+        self.with(move |connection| read(connection)).await
     }
 
     /// Reads a single row of Ordain's own by its key, which takes a few microseconds and waits for nobody.
-    pub(super) fn glance(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+    pub(super) fn glance(&mut self, sql: &Sql) -> Result<Rows, StoreError> {
         self.at_once(|connection| run_one(connection, sql, u64::MAX)).map(|(rows, _)| rows)
     }
 
@@ -380,7 +410,7 @@ impl Drop for SqliteSession {
             return;
         };
         // A connection that cannot roll back is closed instead, which does the same.
-        let is_over = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
+        let is_over = connection.is_autocommit() || execute(&connection, "ROLLBACK").is_ok();
         if is_over && (!self.writes || connection.execute_batch("PRAGMA synchronous = FULL").is_ok()) {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
@@ -432,11 +462,55 @@ async fn blocking<R: Send + 'static>(work: impl FnOnce() -> R + Send + 'static) 
     joined.map_err(|error| StoreError::Database { message: error.to_string() })
 }
 
-fn run_one(connection: &Connection, sql: Sql, bytes_max: u64) -> rusqlite::Result<(Rows, bool)> {
+/// What a read comes to that is over in time; `None` if it is not. A read that is broken off changes nothing.
+fn within<R>(
+    connection: &mut Connection,
+    time: Duration,
+    read: impl Fn(&Connection) -> rusqlite::Result<R>,
+) -> rusqlite::Result<Option<R>> {
+    let until = Instant::now() + time;
+    connection.progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(move || Instant::now() > until))?;
+    let done = read(connection);
+    connection.progress_handler(0, None::<fn() -> bool>)?;
+    match done {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => Ok(None),
+        done => done.map(Some),
+    }
+}
+
+/// Carries out a statement without rows, which is compiled once.
+fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+    connection.prepare_cached(statement)?.execute([]).map(drop)
+}
+
+/// Writes a row by each statement, all or none; the error names which of them was refused.
+fn write_rows(connection: &Connection, statements: &[Sql]) -> Result<Vec<Rows>, (usize, StoreError)> {
+    let marked = |statement: &str| execute(connection, statement).map_err(|error| (0, store_error(&error)));
+    marked("SAVEPOINT ordain_call")?;
+    let results = statements.iter().enumerate().map(|(index, sql)| {
+        let (rows, _) = run_one(connection, sql, u64::MAX).map_err(|error| (index, store_error(&error)))?;
+        if rows.is_empty() { Err((index, in_the_way())) } else { Ok(rows) }
+    });
+    let results: Result<Vec<Rows>, _> = results.collect();
+    // Some errors make SQLite roll back the whole transaction, and the savepoint with it.
+    let savepoint = !connection.is_autocommit();
+    if results.is_err() && savepoint {
+        marked("ROLLBACK TO ordain_call")?;
+    }
+    if savepoint {
+        marked("RELEASE ordain_call")?;
+    }
+    results
+}
+
+fn run_all(connection: &Connection, statements: &[Sql]) -> rusqlite::Result<Vec<Rows>> {
+    statements.iter().map(|sql| Ok(run_one(connection, sql, u64::MAX)?.0)).collect()
+}
+
+fn run_one(connection: &Connection, sql: &Sql, bytes_max: u64) -> rusqlite::Result<(Rows, bool)> {
     let mut statement = connection.prepare_cached(&sql.text)?;
     let width = statement.column_count();
-    let params = rusqlite::params_from_iter(sql.params.into_iter().map(sqlite_value));
-    let mut rows = statement.query(params)?;
+    let mut rows = statement.query(rusqlite::params_from_iter(sql.params.iter().map(bound)))?;
     let (mut found, mut bytes) = (Rows::new(), 0);
     while let Some(row) = rows.next()? {
         if bytes >= bytes_max {
@@ -450,14 +524,15 @@ fn run_one(connection: &Connection, sql: Sql, bytes_max: u64) -> rusqlite::Resul
     Ok((found, false))
 }
 
-fn sqlite_value(datum: Datum) -> SqliteValue {
-    match datum {
-        Datum::Null => SqliteValue::Null,
-        Datum::Integer(value) => SqliteValue::Integer(value),
-        Datum::Real(value) => SqliteValue::Real(value),
-        Datum::Boolean(value) => SqliteValue::Integer(i64::from(value)),
-        Datum::Text(value) => SqliteValue::Text(value),
-    }
+/// A value as it is given to a statement.
+fn bound(datum: &Datum) -> ToSqlOutput<'_> {
+    ToSqlOutput::Borrowed(match datum {
+        Datum::Null => ValueRef::Null,
+        Datum::Integer(value) => ValueRef::Integer(*value),
+        Datum::Real(value) => ValueRef::Real(*value),
+        Datum::Boolean(value) => ValueRef::Integer(i64::from(*value)),
+        Datum::Text(value) => ValueRef::Text(value.as_bytes()),
+    })
 }
 
 fn datum(value: ValueRef<'_>) -> Datum {
@@ -532,5 +607,29 @@ mod tests {
         let (rows, _) =
             session.page(Sql::new(crate::sql::Dialect::Sqlite, "SELECT a FROM t"), u64::MAX).await.unwrap();
         assert_eq!(rows.len(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_read_that_is_broken_off_begins_again_and_keeps_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let pool = Arc::new(SqlitePool::new(path, &StoreLimits::default(), false).unwrap());
+        let mut session = SqlitePool::session(&pool).await.unwrap();
+        session.script("CREATE TABLE t (a)".to_owned()).await.unwrap();
+        session.begin(Intent::Write).await.unwrap();
+        let sql = |text: &str| Sql::new(crate::sql::Dialect::Sqlite, text);
+        let written =
+            session.write_all(vec![sql("INSERT INTO t VALUES (1) RETURNING a")], true).await.unwrap();
+        assert_eq!(written, [[[Datum::Integer(1)]]]);
+        let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) \
+                    SELECT count(*) + (SELECT count(*) FROM t) FROM n";
+        let is_over =
+            |connection: &mut Connection| within(connection, MOMENT, |at| run_all(at, &[sql(long)]));
+        assert!(session.at_once(is_over).unwrap().is_none(), "it takes longer than a moment");
+        let rows = session.read(vec![sql(long)]).await.unwrap();
+        assert_eq!(rows, [[[Datum::Integer(500_001)]]]);
+        session.commit().await.unwrap();
+        let rows = session.read(vec![sql("SELECT a FROM t")]).await.unwrap();
+        assert_eq!(rows, [[[Datum::Integer(1)]]]);
     }
 }

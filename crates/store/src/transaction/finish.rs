@@ -26,7 +26,7 @@ impl Transaction {
                 &mut self.session,
                 catalog,
                 &store.invariants,
-                Some(&self.changes),
+                Some((&self.changes, &store.row_wise)),
                 &store.limits,
             )
             .await?;

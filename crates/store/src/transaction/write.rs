@@ -272,10 +272,11 @@ impl Transaction {
         while rest.peek().is_some() {
             let group: Vec<Sql> = rest.by_ref().take(ROWS_AT_ONCE).collect();
             let count = group.len();
-            let written = self.session.write_all(group).await.map_err(|(index, error)| {
-                let error = explain(relation, error, || in_the_way(first + index));
-                if first > 0 && error.is_callers() { relation.broken(&error.to_string()) } else { error }
-            })?;
+            let written =
+                self.session.write_all(group, relation.is_kept()).await.map_err(|(index, error)| {
+                    let error = explain(relation, error, || in_the_way(first + index));
+                    if first > 0 && error.is_callers() { relation.broken(&error.to_string()) } else { error }
+                })?;
             for mut rows in written {
                 images.push(relation.image(rows.pop().unwrap_or_default())?);
             }

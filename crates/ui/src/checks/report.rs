@@ -32,23 +32,10 @@ pub(crate) fn report(report: &RunReport, history: &[PastResult]) -> Markup {
             }
         }
         @for result in by_weight(&report.results) {
-            (one(result, &with_this_run(report, result, past.remove(result.check_id.as_str()))))
+            @let before = past.remove(result.check_id.as_str()).unwrap_or_default();
+            (one(result, &[before, vec![PastResult::of(report, result)]].concat()))
         }
     }
-}
-
-/// The results of a check up to this run.
-fn with_this_run(report: &RunReport, result: &CheckResult, past: Option<Vec<PastResult>>) -> Vec<PastResult> {
-    let mut past = past.unwrap_or_default();
-    past.push(PastResult {
-        check_id: result.check_id.clone(),
-        run_id: report.run_id.clone(),
-        started_at: report.started_at.clone(),
-        status: result.status,
-        failed: result.failed,
-        failed_pct: result.failed_pct,
-    });
-    past
 }
 
 fn one(result: &CheckResult, history: &[PastResult]) -> Markup {

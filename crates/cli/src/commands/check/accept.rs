@@ -11,7 +11,7 @@ use crate::show::line;
 
 /// Accept the figures of a run as usual, so that `anomaly` learns from them although it failed
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The run: its id, the beginning of it, or `latest`
     run: String,
 }

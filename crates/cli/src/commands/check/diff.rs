@@ -16,7 +16,7 @@ use crate::show::line;
 
 /// Tell what changed since checks were compiled, or how two runs differ
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Two runs: ids, beginnings of ids, or `latest`
     #[arg(num_args = 2, value_names = ["RUN", "RUN"])]
     runs: Vec<String>,

@@ -28,7 +28,7 @@ The check is tried first: the rule as it is understood, what it finds today, and
 /// Change a check, or accept how its rule is read today
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The check's id
     check: String,
     /// The rule in other words
@@ -77,7 +77,7 @@ fn field(set: &str) -> Result<(String, Value), Failure> {
 
 /// Remove a check from its file
 #[derive(Debug, clap::Args)]
-pub(super) struct RemoveArgs {
+pub(crate) struct RemoveArgs {
     /// The check's id
     check: String,
     /// Remove it without a question

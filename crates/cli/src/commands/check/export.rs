@@ -32,7 +32,7 @@ Checks that the other tool cannot express are named on standard error with the r
 /// Write checks as another tool's file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// As what: gx, dbt, soda, json, yaml or python
     #[arg(long, value_name = "TARGET")]
     to: To,

@@ -17,7 +17,7 @@ const MARKS: usize = 30;
 
 /// Show what checks gave in earlier runs
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// One check; all of them if it is left out
     check: Option<String>,
     /// How many results, the newest ones

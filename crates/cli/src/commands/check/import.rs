@@ -28,7 +28,7 @@ with the reason; settings that have no place in a check are kept as fields of th
 /// Read checks from another tool's file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The tool: dbt, gx, soda, pandera or workflows
     #[arg(long, value_name = "TOOL")]
     from: Tool,

@@ -12,7 +12,7 @@ use crate::show::line;
 
 /// List checks
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, `severity:…`, separated by commas
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,

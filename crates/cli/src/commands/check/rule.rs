@@ -31,7 +31,7 @@ its bounds. What you agree to is stored as `accepted_reading`: a rule that is la
 /// Add a rule in words, after a look at how it is read and what it finds
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The rule
     rule: String,
     /// The table that it is about; where there are several, the judged one first, with commas

@@ -60,7 +60,7 @@ impl Chosen {
 /// Run checks
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     pub(super) chosen: Chosen,
     /// From what on the run has failed: info, low, medium, high, critical, warn or never
@@ -92,7 +92,7 @@ pub(super) struct Args {
 
 /// Compile checks and show how each is read, what it finds today and where its bounds lie; nothing is recorded
 #[derive(Debug, clap::Args)]
-pub(super) struct CompileArgs {
+pub(crate) struct CompileArgs {
     #[command(flatten)]
     chosen: Chosen,
     /// Print the report as JSON

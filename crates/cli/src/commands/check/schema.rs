@@ -16,7 +16,7 @@ Examples:
 /// Print the JSON Schema of check files
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The schema of the JSON report instead
     #[arg(long)]
     report: bool,

@@ -15,7 +15,7 @@ use crate::show::{line, lines};
 
 /// Show a check: its rule, its plan, its code and what it last saw
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The check's id
     check: String,
     /// Print everything as JSON

@@ -25,7 +25,7 @@ The table is looked at in a cell. What holds today may be chance: read the evide
 /// Propose checks for a table, from what its rows have in common
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The table
     table: String,
     /// Add proposals to `checks/checks.json`: `all`, or ids separated by commas

@@ -11,7 +11,7 @@ use crate::failure::{Outcome, USAGE};
 
 /// Look at check files without touching data
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Print the problems as JSON
     #[arg(long)]
     json: bool,

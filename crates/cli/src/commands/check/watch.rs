@@ -25,7 +25,7 @@ const QUIET: Duration = Duration::from_millis(1500);
 // The arguments of `run` are a group called `Args` already.
 #[derive(Debug, Clone, clap::Args)]
 #[group(id = "watch")]
-pub(super) struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     run: running::Args,
 }

@@ -17,7 +17,7 @@ use crate::failure::{Failure, Outcome};
 use crate::show::line;
 
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The plan's id, or the beginning of it
     id: String,
     /// The action's name: that of its function

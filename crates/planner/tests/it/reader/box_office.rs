@@ -1,87 +1,21 @@
-//! A theatre's box office: titles and people whose names are ordinary words.
+//! Words of a box office that are titles and names too.
 
-use std::sync::Arc;
+use ordain_planner::{Brief, Reply, reader};
 
-use ordain_planner::{Brief, Reply, Task, Turn, reader};
-
-use super::{said, table};
-
-const SHOWS: &str = r#"[
-    {"show_id": "S1", "title": "Hamlet", "genre": "tragedy", "house": "Main Stage", "price": 27.5, "seats_left": 45},
-    {"show_id": "S2", "title": "Six", "genre": "musical", "house": "Cellar", "price": 32.5, "seats_left": 12},
-    {"show_id": "S3", "title": "Art", "genre": "comedy", "house": "Cellar", "price": 19.5, "seats_left": 30},
-    {"show_id": "S4", "title": "The Price", "genre": "drama", "house": "Cellar", "price": 21.5, "seats_left": 8},
-    {"show_id": "S5", "title": "Happy Days", "genre": "drama", "house": "Cellar", "price": 20.5, "seats_left": 9},
-    {"show_id": "S6", "title": "Private Lives", "genre": "comedy", "house": "Main Stage", "price": 24.5, "seats_left": 60},
-    {"show_id": "S7", "title": "As You Like It", "genre": "comedy", "house": "Main Stage", "price": 24.5, "seats_left": 60},
-    {"show_id": "S8", "title": "Doubt", "genre": "drama", "house": "Cellar", "price": 20.5, "seats_left": 9}]"#;
-const PATRONS: &str = r#"[
-    {"patron_id": "P1", "full_name": "Grace Price", "town": "Bath", "membership": "gold", "credit": 12.5},
-    {"patron_id": "P2", "full_name": "Mark Short", "town": "Frome", "membership": "none", "credit": 0.5},
-    {"patron_id": "P3", "full_name": "Ivy House", "town": "Wells", "membership": "friend", "credit": 3.5},
-    {"patron_id": "P4", "full_name": "Guy Summers", "town": "Bath", "membership": "none", "credit": 3.5}]"#;
-const BOOKINGS: &str = r#"[
-    {"booking_id": "B1", "show_id": "S1", "patron_id": "P2", "seats": 2, "status": "booked", "booked_on": "2026-09-01"},
-    {"booking_id": "B2", "show_id": "S4", "patron_id": "P1", "seats": 1, "status": "collected", "booked_on": "2026-08-01"}]"#;
-const CATALOG: &str = r#"
-    [tables.shows]
-    synonyms = ["show", "play", "seat"]
-    [tables.patrons]
-    synonyms = ["patron", "customer"]
-    [tables.bookings]
-    synonyms = ["booking"]
-    [tables.bookings.columns]
-    show_id = { references = "shows.show_id" }
-    patron_id = { references = "patrons.patron_id" }
-    booked_on = { description = "the day of the booking" }
-
-    [[actions]]
-    name = "book"
-    words = ["book", "reserve"]
-    each = ["seats", "show"]
-    params.show = { table = "shows" }
-    params.seats = { type = "count", min = 1 }
-    params.patron = { table = "patrons", after = ["for", "to"] }
-    [actions.records]
-    table = "bookings"
-    where = "status != 'cancelled'"
-    by = ["book", "reserve"]
-
-    [[actions]]
-    name = "cancel_booking"
-    words = ["cancel"]
-    params.booking = { table = "bookings" }
-
-    [[actions]]
-    name = "add_credit"
-    words = ["add"]
-    params.amount = { type = "money" }
-    params.patron = { table = "patrons", after = ["to"] }
-"#;
-
-fn box_office(request: &str) -> Brief {
-    let mut tables = vec![table("shows", SHOWS), table("patrons", PATRONS), table("bookings", BOOKINGS)];
-    let roles = [("name", "title"), ("quantity", "seats_left")];
-    tables[0].roles = roles.map(|(role, column)| (role.to_owned(), column.to_owned())).into();
-    tables[1].roles = [("name".to_owned(), "full_name".to_owned())].into();
-    tables[2].roles = [("quantity".to_owned(), "seats".to_owned())].into();
-    let catalog = Arc::new(toml::from_str(CATALOG).unwrap());
-    Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) }
-}
+use super::theatre::theatre;
+use super::{are_declined, said};
 
 fn read(request: &str) -> String {
-    said(&box_office(request))
+    said(&theatre(request))
 }
 
 #[track_caller]
 fn declined(requests: &[&str]) {
-    for request in requests {
-        assert!(
-            !matches!(reader::plan(&box_office(request)), Reply::Plan(_)),
-            "{request}: {}",
-            read(request)
-        );
-    }
+    are_declined(theatre, requests);
+}
+
+fn after(turns: &[(&str, &str)], request: &str) -> Brief {
+    super::after(turns, "success", theatre(request))
 }
 
 #[test]
@@ -142,16 +76,6 @@ fn a_pronoun_after_a_verb_is_what_was_spoken_of_or_nothing() {
     ]);
     let brief = after(&[("how much is Hamlet?", "")], "who booked it?");
     assert!(said(&brief).contains("show's title is Hamlet"), "{}", said(&brief));
-}
-
-fn after(turns: &[(&str, &str)], request: &str) -> Brief {
-    let turn = |(request, answer): &(&str, &str)| Turn {
-        request: (*request).to_owned(),
-        answer: (*answer).to_owned(),
-        status: Some("success".to_owned()),
-        run_id: None,
-    };
-    Brief { turns: turns.iter().map(turn).collect(), ..box_office(request) }
 }
 
 #[test]

@@ -1,61 +1,7 @@
 //! After a list, and after a question of the reader's own, a turn speaks of what was listed or asked for.
 
-use ordain_planner::{Brief, Task, Turn};
-
-use super::{said, table};
-
-const SHOWS: &str = r#"[
-    {"show_id": "S1", "title": "Six", "author": "Toby Marlow", "genre": "musical", "house": "Studio", "price": 32.5, "opens": "2026-10-01", "seats_left": 40},
-    {"show_id": "S2", "title": "The Price", "author": "Arthur Miller", "genre": "drama", "house": "Studio", "price": 22.5, "opens": "2026-11-01", "seats_left": 12},
-    {"show_id": "S3", "title": "The Crucible", "author": "Arthur Miller", "genre": "drama", "house": "Main", "price": 26.5, "opens": "2026-09-01", "seats_left": 9},
-    {"show_id": "S4", "title": "Company", "author": "Stephen Sondheim", "genre": "musical", "house": "Main", "price": 38.5, "opens": "2027-01-01", "seats_left": 0}]"#;
-const PATRONS: &str = r#"[
-    {"patron_id": "P1", "full_name": "Nina Cole", "membership": "gold", "credit": 20.5, "joined": "2024-05-01"},
-    {"patron_id": "P2", "full_name": "Guy Summers", "membership": "friend", "credit": 0.5, "joined": "2026-05-01"},
-    {"patron_id": "P3", "full_name": "Martin Stone", "membership": "gold", "credit": 7.5, "joined": "2025-05-01"},
-    {"patron_id": "P4", "full_name": "Stella Stone", "membership": "friend", "credit": 9.5, "joined": "2023-05-01"}]"#;
-const BOOKINGS: &str = r#"[
-    {"booking_id": "B1", "show_id": "S2", "patron_id": "P1", "seats": 2, "paid": 45.5, "status": "booked", "booked_on": "2026-10-08"},
-    {"booking_id": "B2", "show_id": "S3", "patron_id": "P1", "seats": 1, "paid": 26.5, "status": "collected", "booked_on": "2026-08-04"}]"#;
-const CATALOG: &str = r#"
-    [tables.shows]
-    synonyms = ["show", "ticket", "seat"]
-    [tables.shows.roles]
-    quantity = "seats_left"
-    [tables.patrons]
-    synonyms = ["patron", "person"]
-    [tables.bookings.columns]
-    show_id = { references = "shows.show_id" }
-    patron_id = { references = "patrons.patron_id" }
-    [[actions]]
-    name = "book"
-    words = ["book"]
-    each = ["seats", "show"]
-    params.show = { table = "shows" }
-    params.seats = { type = "count", min = 1 }
-    params.patron = { table = "patrons", after = ["for", "to"] }
-    [actions.records]
-    table = "bookings"
-    where = "status != 'cancelled'"
-    by = ["book"]
-    [[actions]]
-    name = "cancel"
-    words = ["cancel"]
-    params.booking = { table = "bookings" }
-    [[actions]]
-    name = "add_credit"
-    words = ["add"]
-    params.amount = { type = "money", min = 1 }
-    params.patron = { table = "patrons", after = ["to"] }
-    [[phrasings]]
-    words = ["sold out"]
-    table = "shows"
-    means = "seats_left = 0"
-    [[metrics]]
-    name = "revenue"
-    table = "bookings"
-    formula = "sum(paid)"
-"#;
+use super::theatre::theatre;
+use super::{after, said};
 
 const MILLER: (&str, &str) = (
     "shows by Arthur Miller",
@@ -68,16 +14,7 @@ const NINAS: (&str, &str) = (
 
 /// What a request means after some turns, each with its answer.
 fn read(before: &[(&str, &str)], request: &str) -> String {
-    let tables = vec![table("shows", SHOWS), table("patrons", PATRONS), table("bookings", BOOKINGS)];
-    let catalog = std::sync::Arc::new(toml::from_str(CATALOG).unwrap());
-    let turn = |(request, answer): &(&str, &str)| Turn {
-        request: (*request).to_owned(),
-        answer: (*answer).to_owned(),
-        status: Some("invalid_request".to_owned()),
-        run_id: Some("01m7run".to_owned()),
-    };
-    let turns = before.iter().map(turn).collect();
-    said(&Brief { tables: tables.into(), catalog, turns, ..Brief::new(Task::Ask, request) })
+    said(&after(before, "invalid_request", theatre(request)))
 }
 
 #[track_caller]
@@ -270,8 +207,7 @@ fn her_and_its_are_the_one_that_was_spoken_of() {
 
 #[test]
 fn a_price_is_not_raised_to_less_than_it_is() {
-    let tables = vec![table("shows", SHOWS)];
-    let brief = Brief { tables: tables.into(), ..Brief::new(Task::Ask, "raise the price of Company to 20") };
+    let brief = theatre("raise the price of Company to 20");
     let ordain_planner::Reply::Plan(draft) = ordain_planner::reader::plan(&brief) else { panic!("no plan") };
     assert!(draft.code.contains(r#"params["price"] < row["now"]"#), "{}", draft.code);
     assert!(draft.code.contains("the other way"), "{}", draft.code);

@@ -1,8 +1,6 @@
 //! What people stumbled on who met the reader for the first time.
 
-use ordain_planner::{Brief, Task};
-
-use super::{brief, plan, said, table};
+use super::{brief, brief_of, plan, said};
 
 #[test]
 fn a_name_in_quotes_may_be_written_small() {
@@ -28,10 +26,7 @@ fn what_was_done_is_not_taken_back_by_words_and_the_refusal_says_how() {
 fn a_noun_that_is_a_column_elsewhere_is_not_the_one_row_with_that_word_in_its_name() {
     let glasses = r#"[{"id": "G1", "name": "Pilot", "shape": "round"}, {"id": "G2", "name": "Half Frame", "shape": "oval"}]"#;
     let repairs = r#"[{"repair_no": 1, "frame": "metal"}, {"repair_no": 2, "frame": "acetate"}]"#;
-    let eyewear = |request: &str| {
-        let tables = vec![table("glasses", glasses), table("repairs", repairs)];
-        said(&Brief { tables: tables.into(), ..Brief::new(Task::Ask, request) })
-    };
+    let eyewear = |request: &str| said(&brief_of(&[("glasses", glasses), ("repairs", repairs)], "", request));
     for request in ["which frames are round?", "how many frames do we have?", "show all frames"] {
         assert!(eyewear(request).contains("understand"), "{request}: {}", eyewear(request));
     }
@@ -51,9 +46,8 @@ fn what_is_said_of_a_deed_is_never_taken_for_a_word_about_who_did_it() {
         customer_id = { references = "customers.customer_id" }
     "#;
     let nursery = |request: &str| {
-        let tables = vec![table("plants", plants), table("customers", customers), table("sales", sales)];
-        let catalog = std::sync::Arc::new(toml::from_str(catalog).unwrap());
-        said(&Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) })
+        let tables = [("plants", plants), ("customers", customers), ("sales", sales)];
+        said(&brief_of(&tables, catalog, request))
     };
     for request in [
         "which plants did Tom Ashby not buy?",

@@ -1,10 +1,8 @@
 //! A riding stable: horses with owners and riders, and columns of yes and no.
 
-use std::sync::Arc;
+use ordain_planner::{Brief, Reply, reader};
 
-use ordain_planner::{Brief, Reply, Task, Turn, reader};
-
-use super::{said, table};
+use super::{are_declined, brief_of, said};
 
 const HORSES: &str = r#"[
     {"horse_id": "H1", "name": "Duke", "breed": "cob", "colour": "bay", "born": "2012-04-03", "weekly_cost": 42.5, "condition": "fit", "box": 1, "owner_id": "R2"},
@@ -66,34 +64,17 @@ const CATALOG: &str = r#"
 "#;
 
 fn stable(request: &str) -> Brief {
-    let named = |name: &str, rows: &str| {
-        let mut table = table(name, rows);
-        let is_there = table.columns.iter().any(|column| column.name == "name");
-        table.roles = is_there.then(|| ("name".to_owned(), "name".to_owned())).into_iter().collect();
-        table
-    };
     let tables = [("horses", HORSES), ("riders", RIDERS), ("coaches", COACHES), ("lessons", LESSONS)];
-    let tables: Vec<_> = tables.iter().map(|(name, rows)| named(name, rows)).collect();
-    let catalog = Arc::new(toml::from_str(CATALOG).unwrap());
-    Brief { tables: tables.into(), catalog, ..Brief::new(Task::Ask, request) }
+    brief_of(&tables, CATALOG, request)
 }
 
 fn after(turns: &[(&str, &str)], request: &str) -> Brief {
-    let turn = |(request, answer): &(&str, &str)| Turn {
-        request: (*request).to_owned(),
-        answer: (*answer).to_owned(),
-        status: Some("success".to_owned()),
-        run_id: None,
-    };
-    Brief { turns: turns.iter().map(turn).collect(), ..stable(request) }
+    super::after(turns, "success", stable(request))
 }
 
 #[track_caller]
 fn declined(requests: &[&str]) {
-    for request in requests {
-        let brief = stable(request);
-        assert!(!matches!(reader::plan(&brief), Reply::Plan(_)), "{request}: {}", said(&brief));
-    }
+    are_declined(stable, requests);
 }
 
 #[track_caller]

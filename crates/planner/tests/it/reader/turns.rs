@@ -1,21 +1,12 @@
 //! Conversations: what a turn refers to is certain, or it is asked about.
 
-use ordain_planner::{Brief, Reply, Turn, reader};
+use ordain_planner::{Brief, Reply, reader};
 
-use super::brief;
+use super::{brief, turn};
 
 fn after(example: &str, before: &[(&str, &str)], request: &str) -> Brief {
-    let mut brief = brief(example, request);
-    brief.turns = before
-        .iter()
-        .map(|(request, status)| Turn {
-            request: (*request).to_owned(),
-            answer: String::new(),
-            status: Some((*status).to_owned()),
-            run_id: Some("01m7run".to_owned()),
-        })
-        .collect();
-    brief
+    let turns = before.iter().map(|(request, status)| turn(request, "", status));
+    Brief { turns: turns.collect(), ..brief(example, request) }
 }
 
 fn said(example: &str, before: &[(&str, &str)], request: &str) -> String {

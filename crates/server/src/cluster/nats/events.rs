@@ -19,6 +19,9 @@ const KEPT_FOR: Duration = Duration::from_mins(15);
 /// Bytes of events that are kept; the oldest go first.
 const KEPT_BYTES_MAX: i64 = 256 << 20;
 
+/// Stands for the node in the subject of events that happen where the run is waited for.
+const HERE: &str = "here";
+
 pub(super) fn config(store: &str) -> Config {
     Config {
         name: format!("ordain-{store}-events"),
@@ -32,6 +35,8 @@ pub(super) fn config(store: &str) -> Config {
 
 impl Nats {
     pub(super) async fn publish_event(&self, node: &str, run: &RunId, event: Vec<u8>) {
+        // This node knows already what happens here.
+        let node = if node == self.node { HERE } else { node };
         let subject = format!("ordain.{}.events.{node}.{run}", self.store);
         // A watcher who misses an event finds the run's end in the store.
         let _ = self.link.client.publish(subject, event.into()).await;

@@ -1,6 +1,7 @@
 //! What a node does for its cluster besides carrying out runs: it hears events and cancels, says that it is there, and
 //! offers runs again that have no message.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -13,8 +14,6 @@ use super::about;
 
 /// How often the queue is looked through.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
-/// How long a run is left alone: its node may just be about to offer it.
-const FRESH_MS: u64 = 15_000;
 /// Runs that one look is about.
 const LOOKED_AT_MAX: u64 = 200;
 /// How often other nodes are told what keys have used.
@@ -114,9 +113,12 @@ impl Service {
     }
 
     async fn keep_offering(&self, cluster: &dyn Cluster) {
+        // A run is left alone at first: its node may just be about to offer it. How long it is there is not asked of a clock,
+        // because those of nodes differ.
+        let mut seen = HashSet::new();
         loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let queued = match self.engine().store().queue(FRESH_MS, LOOKED_AT_MAX).await {
+            let queued = match self.engine().store().queue(LOOKED_AT_MAX).await {
                 Ok(queued) => queued,
                 Err(error) => {
                     self.inner.log.trouble("cluster", &error.to_string());
@@ -126,12 +128,13 @@ impl Service {
             if let Err(error) = self.engine().store().forget_uploads(UPLOADS_KEPT_MS).await {
                 self.inner.log.trouble("cluster", &error.to_string());
             }
-            for run in &queued {
+            for run in queued.iter().filter(|run| seen.contains(&run.run_id)) {
                 if let Err(error) = self.offer_again(cluster, run).await {
                     self.trouble(&error);
                     break;
                 }
             }
+            seen = queued.into_iter().map(|run| run.run_id).collect();
         }
     }
 

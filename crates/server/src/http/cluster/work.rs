@@ -9,12 +9,13 @@ use ordain_standing::Schedules;
 use ordain_store::{QueuedRun, StoreError};
 use ordain_types::{ErrorClass, RunId, RunRecord, RunState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::time::Instant;
 
 use super::about;
 use crate::cluster::{Lane, Taken};
 use crate::http::caller::{Caller, LOCAL};
 use crate::http::checks::served;
-use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, RunEvent, run_error};
+use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, Relay, RunEvent, run_error};
 use crate::http::order::Written;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -33,6 +34,10 @@ const BACKGROUND_SLOTS: u32 = 1;
 const PART_SLOTS: u32 = 1;
 /// How often it is looked whether the run of a part still goes on.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How long events wait for those that follow, before other nodes are told.
+const TOLD_TOGETHER: Duration = Duration::from_millis(10);
+/// Bytes of events from which on they wait no longer: a message has its limit.
+const TOLD_BYTES: usize = 64 << 10;
 /// How long a run may take to be given back.
 const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 
@@ -129,14 +134,9 @@ impl Service {
         if taken.attempt > 1 {
             self.inner.metrics.count("ordain_cluster_taken_again_total", "");
         }
-        let (relay, mut events) = mpsc::unbounded_channel::<RunEvent>();
-        let cluster = Arc::clone(&self.inner.options.cluster);
-        let (node, run) = (taken.node.clone(), taken.run.clone());
-        let telling = tokio::spawn(async move {
-            while let Some(event) = events.recv().await {
-                cluster.tell(&node, &run, serde_json::to_vec(&event).unwrap_or_default()).await;
-            }
-        });
+        let (others, events) = mpsc::unbounded_channel();
+        let relay = Relay { here: self.inner.live.find(taken.run.as_str()), others };
+        let telling = tokio::spawn(self.clone().tell_others(taken.node.clone(), taken.run.clone(), events));
         let fate = tokio::select! {
             fate = self.carry_out_taken(&taken, relay) => fate,
             never = taken.place.keep() => match never {},
@@ -146,6 +146,22 @@ impl Service {
         match fate {
             Fate::Ended(_) => taken.place.done().await,
             Fate::Again(after) => taken.place.give_back(after).await,
+        }
+    }
+
+    /// Tells other nodes what happens in a run. What happens within a moment goes together: most runs take no longer.
+    async fn tell_others(self, node: String, run: RunId, mut events: mpsc::UnboundedReceiver<RunEvent>) {
+        while let Some(event) = events.recv().await {
+            let until = Instant::now() + TOLD_TOGETHER;
+            let (mut bytes, mut told) = (event.data.len(), vec![event]);
+            while bytes < TOLD_BYTES
+                && let Ok(Some(event)) = tokio::time::timeout_at(until, events.recv()).await
+            {
+                bytes += event.data.len();
+                told.push(event);
+            }
+            let told = serde_json::to_vec(&told).unwrap_or_default();
+            self.inner.options.cluster.tell(&node, &run, told).await;
         }
     }
 
@@ -184,9 +200,10 @@ impl Service {
         }
     }
 
-    async fn carry_out_taken(&self, taken: &Taken, relay: mpsc::UnboundedSender<RunEvent>) -> Fate {
+    async fn carry_out_taken(&self, taken: &Taken, relay: Relay) -> Fate {
+        let here = relay.here.clone();
         // An attempt counts once the store answers: however long it is away, the run is not given up for that.
-        let queued = loop {
+        let (queued, is_claimed) = loop {
             match self.still_queued(taken).await {
                 Ok(Some(queued)) => break queued,
                 Ok(None) => return Fate::Ended(None),
@@ -206,7 +223,7 @@ impl Service {
         });
         let run = run.await;
         self.inner.working.lock().insert(taken.run.to_string(), Arc::clone(&run));
-        let attempt = Box::pin(self.attempt(&queued, written, &run, taken.attempt));
+        let attempt = Box::pin(self.attempt((&queued, is_claimed), written, &run, taken.attempt));
         let ended = tokio::select! {
             ended = trace::scope_opt(place, attempt) => Some(ended),
             () = run.should_leave() => None,
@@ -215,25 +232,33 @@ impl Service {
         let Some(ended) = ended else { return Fate::Again(Duration::ZERO) };
         spans::tell_parts(&self.inner.options.tracer, &run, &ended);
         let has_left = ended.as_ref().is_ok_and(leaves_queue);
-        let fate = self.fate(&queued, &run, ended, taken.attempt).await;
+        let fate = match ended {
+            Ok(record) => {
+                if let Some(here) = here.filter(|_| has_left && is_over(&record, &taken.run)) {
+                    here.has_ended(FarEnd { problem: None, record: Some(Box::new(record)) });
+                }
+                Fate::Ended(None)
+            }
+            Err(problem) => self.fate(&queued, &run, problem, taken.attempt).await,
+        };
         if let Fate::Ended(problem) = &fate {
             if let Err(error) = self.take_off(&run.about, has_left).await {
                 // A node that looks through the queue finds out that it has ended.
                 self.inner.log.trouble(taken.run.as_str(), &error.to_string());
             }
             let problem = problem.as_ref().map(FarProblem::from);
-            run.tell("finished", &serde_json::json!(FarEnd { problem }));
+            run.tell("finished", &serde_json::json!(FarEnd { problem, record: None }));
         }
         fate
     }
 
-    /// The row of a run that was taken; `None` if the run has ended.
-    async fn still_queued(&self, taken: &Taken) -> Result<Option<QueuedRun>, StoreError> {
+    /// The row of a run that was taken, and whether the run holds its claim; `None` if the run has ended.
+    async fn still_queued(&self, taken: &Taken) -> Result<Option<(QueuedRun, bool)>, StoreError> {
         let store = self.engine().store();
-        let Some(queued) = store.queued(&taken.run).await? else { return Ok(None) };
+        let Some((queued, is_claimed)) = store.taken(&taken.run).await? else { return Ok(None) };
         // A run leaves the queue with its record; what is left of one that did not is found when it comes again.
         if taken.attempt == 1 || self.recorded(&taken.run, &queued.claim).await?.is_none() {
-            return Ok(Some(queued));
+            return Ok(Some((queued, is_claimed)));
         }
         self.take_off(&about(&queued, false), false).await?;
         Ok(None)
@@ -241,7 +266,7 @@ impl Service {
 
     async fn attempt(
         &self,
-        queued: &QueuedRun,
+        (queued, is_claimed): (&QueuedRun, bool),
         written: serde_json::Result<Written>,
         run: &Arc<LiveRun>,
         attempt: u64,
@@ -256,7 +281,7 @@ impl Service {
             let caller = self.caller_again(&queued.who).await?;
             let written = written.map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
             let (order, files) = self.read_order(queued, written).await?;
-            let ended = Box::pin(self.perform(&caller, order, run)).await;
+            let ended = Box::pin(self.perform(&caller, order.claimed(is_claimed), run)).await;
             drop(files);
             ended
         };
@@ -273,8 +298,7 @@ impl Service {
 
     /// Whether an attempt was the last one. What failed for reasons that pass is tried again: a node, an executor or the
     /// database was lost, or a lock was held for too long. The last attempt leaves a record that says why.
-    async fn fate(&self, queued: &QueuedRun, run: &Arc<LiveRun>, ended: Ended, attempt: u64) -> Fate {
-        let Err(problem) = ended else { return Fate::Ended(None) };
+    async fn fate(&self, queued: &QueuedRun, run: &Arc<LiveRun>, problem: Problem, attempt: u64) -> Fate {
         let passes = problem.status() == StatusCode::SERVICE_UNAVAILABLE && attempt < ATTEMPTS_MAX;
         let recorded = match self.recorded(&queued.run_id, &queued.claim).await {
             Ok(None) if passes => {
@@ -292,6 +316,11 @@ impl Service {
             Fate::Ended,
         )
     }
+}
+
+/// Whether a record is the end of a run. One that waits for a person goes on, and a key may give another run's record.
+fn is_over(record: &RunRecord, run: &RunId) -> bool {
+    record.state != RunState::Waiting && record.run_id == *run
 }
 
 /// Whether a run left the queue with its record: its claim was finished. If no planner could be had it was not.

@@ -14,11 +14,11 @@ use ordain_types::Row;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::{Connection, ErrorCode, Statement};
 use serde_json::Value;
 
 use super::watch::{INSTRUCTIONS_BETWEEN_CHECKS, Stopped, Watch};
-use super::{datum, first_line, functions, run_one, sqlite_value, store_error};
+use super::{bound, datum, first_line, functions, run_one, store_error};
 use crate::error::StoreError;
 use crate::session::guard::PlanAccess;
 use crate::session::{Access, Guarded};
@@ -35,6 +35,9 @@ const PLAN_LIMITS: [(Limit, i32); 6] = [
     (Limit::SQLITE_LIMIT_VDBE_OP, 250_000),
 ];
 
+/// A statement about more rows is not kept: it seldom comes again with as many.
+const KEPT_PARAMS_MAX: usize = 4;
+
 thread_local! {
     /// Judges what is compiled on this thread, while that is foreign SQL.
     static JUDGE: RefCell<Option<Judge>> = const { RefCell::new(None) };
@@ -43,25 +46,27 @@ thread_local! {
 /// What foreign SQL may read, and why it was refused.
 struct Judge {
     access: Access,
-    known: Names,
+    /// Looked up only for a statement that needs them.
+    known: Option<Names>,
+    /// Whether the names were missing.
+    needs_names: bool,
     denied: Option<String>,
-}
-
-impl Judge {
-    /// Judges for as long as the outcome lives.
-    fn begin(connection: &Connection, access: &Access) -> Result<Judging, StoreError> {
-        let known = match access {
-            Access::Plan(_) => Names::of(connection)?,
-            // An owner's statement may read whatever has a name.
-            Access::Owner => Names(HashSet::new()),
-        };
-        JUDGE.set(Some(Self { access: access.clone(), known, denied: None }));
-        Ok(Judging)
-    }
 }
 
 /// Ends the judging when it goes.
 struct Judging;
+
+impl Judging {
+    fn begin(access: &Access, known: Option<Names>) -> Self {
+        JUDGE.set(Some(Judge { access: access.clone(), known, needs_names: false, denied: None }));
+        Self
+    }
+
+    /// Whether something was refused because the names were not known.
+    fn needs_names() -> bool {
+        JUDGE.with_borrow(|judge| judge.as_ref().is_some_and(|judge| judge.needs_names))
+    }
+}
 
 impl Drop for Judging {
     fn drop(&mut self) {
@@ -74,9 +79,12 @@ impl Drop for Judging {
 pub(super) fn judge(context: AuthContext<'_>) -> Authorization {
     JUDGE.with_borrow_mut(|judge| {
         let Some(judge) = judge else { return Authorization::Allow };
-        match authorize(&judge.access, &judge.known, &context) {
+        let is_subquery = |table: &str| judge.known.as_ref().is_some_and(|known| known.is_subquery(table));
+        match authorize(&judge.access, is_subquery, &context) {
             Ok(()) => Authorization::Allow,
             Err(reason) => {
+                let is_whole = matches!(context.action, AuthAction::Read { column_name: "", .. });
+                judge.needs_names |= is_whole && judge.known.is_none();
                 judge.denied.get_or_insert(reason);
                 Authorization::Deny
             }
@@ -84,28 +92,44 @@ pub(super) fn judge(context: AuthContext<'_>) -> Authorization {
     })
 }
 
-/// Runs foreign SQL on a connection, which is afterwards as it was.
+/// Runs foreign SQL for so long on a connection, which is afterwards as it was.
 pub(super) fn run(
     connection: &mut Connection,
     guarded: &Guarded,
-    abandoned: Arc<AtomicBool>,
+    wall: Duration,
+    abandoned: &Arc<AtomicBool>,
 ) -> Result<Vec<Row>, StoreError> {
+    let (rows, needs_names) = judged(connection, guarded, wall, abandoned, None)?;
+    if !needs_names {
+        return rows;
+    }
+    let known = Names::of(connection)?;
+    judged(connection, guarded, wall, abandoned, Some(known))?.0
+}
+
+/// Runs it, and tells whether it was refused because the names of the tables were not known.
+fn judged(
+    connection: &mut Connection,
+    guarded: &Guarded,
+    wall: Duration,
+    abandoned: &Arc<AtomicBool>,
+    known: Option<Names>,
+) -> Result<(Result<Vec<Row>, StoreError>, bool), StoreError> {
     let failed = |error: rusqlite::Error| store_error(&error);
-    let judging = Judge::begin(connection, &guarded.access)?;
+    let judging = Judging::begin(&guarded.access, known);
     let limits = Limits::set(connection, guarded)?;
     let value_bytes_max = usize::try_from(guarded.bounds.value_bytes_max).unwrap_or(usize::MAX);
-    let mut watch = Watch::new(guarded.bounds.wall, abandoned, value_bytes_max);
+    let mut watch = Watch::new(wall, Arc::clone(abandoned), value_bytes_max);
     let (running, stopped) = watch.begin();
     let rows = connection
         .progress_handler(INSTRUCTIONS_BETWEEN_CHECKS, Some(move || watch.must_stop()))
         .map_err(failed)
-        .and_then(|()| {
-            rows(connection, guarded, &StatementWatch { stopped, bounds_wall: guarded.bounds.wall })
-        });
+        .and_then(|()| rows(connection, guarded, &StatementWatch { stopped, wall }));
+    let needs_names = Judging::needs_names();
     drop((running, judging));
     connection.progress_handler(0, None::<fn() -> bool>).map_err(failed)?;
     limits.restore(connection)?;
-    rows
+    Ok((rows, needs_names))
 }
 
 /// The connection's limits before they were changed.
@@ -137,7 +161,7 @@ impl Limits {
 /// What the watch had to say.
 struct StatementWatch {
     stopped: Arc<Mutex<Option<Stopped>>>,
-    bounds_wall: Duration,
+    wall: Duration,
 }
 
 impl StatementWatch {
@@ -145,7 +169,7 @@ impl StatementWatch {
     fn error(&self, error: &rusqlite::Error) -> StoreError {
         let stopped = *self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(stopped) = stopped {
-            return stopped.error(self.bounds_wall);
+            return stopped.error(self.wall);
         }
         let code = error.sqlite_error().map(|error| error.code);
         match code {
@@ -159,8 +183,8 @@ impl StatementWatch {
                 )
             }
             // One of our functions has looked at the clock.
-            Some(ErrorCode::OperationInterrupted) => Stopped::Time.error(self.bounds_wall),
-            _ if error.to_string().contains("interrupted") => Stopped::Time.error(self.bounds_wall),
+            Some(ErrorCode::OperationInterrupted) => Stopped::Time.error(self.wall),
+            _ if error.to_string().contains("interrupted") => Stopped::Time.error(self.wall),
             Some(ErrorCode::Unknown | ErrorCode::TooBig) | None => {
                 refused(first_line(&error.to_string()), None)
             }
@@ -175,7 +199,16 @@ fn refused(message: String, hint: Option<&str>) -> StoreError {
 
 fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Result<Vec<Row>, StoreError> {
     let text = format!("{}{}", guarded.before, guarded.sql);
-    let mut statement = connection.prepare(&text).map_err(|error| told.error(&error))?;
+    let (mut kept, mut once);
+    // The owner's statements come with every run. A plan's are judged each time that they are compiled.
+    let is_kept = matches!(guarded.access, Access::Owner) && guarded.params.len() <= KEPT_PARAMS_MAX;
+    let statement: &mut Statement<'_> = if is_kept {
+        kept = connection.prepare_cached(&text).map_err(|error| told.error(&error))?;
+        &mut kept
+    } else {
+        once = connection.prepare(&text).map_err(|error| told.error(&error))?;
+        &mut once
+    };
     if !statement.readonly() || statement.is_explain() != 0 {
         return Err(refused(
             "it would write".to_owned(),
@@ -187,7 +220,7 @@ fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Re
         .columns_with_metadata()
         .map(|column| Some((column.table_name()?.to_lowercase(), column.origin_name()?.to_lowercase())))
         .collect();
-    let params = rusqlite::params_from_iter(guarded.params.iter().cloned().map(sqlite_value));
+    let params = rusqlite::params_from_iter(guarded.params.iter().map(bound));
     let bounds = guarded.bounds;
     let mut rows = statement.query(params).map_err(|error| told.error(&error))?;
     let (mut found, mut bytes) = (Vec::new(), 0_u64);
@@ -244,7 +277,7 @@ impl Names {
     fn of(connection: &Connection) -> Result<Self, StoreError> {
         let sql =
             "SELECT lower(name) FROM sqlite_schema UNION ALL SELECT lower(name) FROM pragma_module_list";
-        let (rows, _) = run_one(connection, Sql::new(Dialect::Sqlite, sql), u64::MAX)
+        let (rows, _) = run_one(connection, &Sql::new(Dialect::Sqlite, sql), u64::MAX)
             .map_err(|error| store_error(&error))?;
         Ok(Self(rows.iter().filter_map(|row| row[0].as_text()).map(str::to_owned).collect()))
     }
@@ -256,7 +289,11 @@ impl Names {
     }
 }
 
-fn authorize(access: &Access, known: &Names, context: &AuthContext<'_>) -> Result<(), String> {
+fn authorize(
+    access: &Access,
+    is_subquery: impl FnOnce(&str) -> bool,
+    context: &AuthContext<'_>,
+) -> Result<(), String> {
     match (context.action, access) {
         (AuthAction::Select | AuthAction::Recursive, _) | (AuthAction::Read { .. }, Access::Owner) => Ok(()),
         (AuthAction::Function { function_name }, Access::Owner) => {
@@ -274,14 +311,19 @@ fn authorize(access: &Access, known: &Names, context: &AuthContext<'_>) -> Resul
             }
         }
         (AuthAction::Read { table_name, column_name }, Access::Plan(plan)) => {
-            may_read(plan, known, table_name, column_name)
+            may_read(plan, is_subquery, table_name, column_name)
         }
         _ => Err("it would write or change a setting".to_owned()),
     }
 }
 
-fn may_read(plan: &PlanAccess, known: &Names, table: &str, column: &str) -> Result<(), String> {
-    if plan.allows(table, column) || (column.is_empty() && known.is_subquery(table)) {
+fn may_read(
+    plan: &PlanAccess,
+    is_subquery: impl FnOnce(&str) -> bool,
+    table: &str,
+    column: &str,
+) -> Result<(), String> {
+    if plan.allows(table, column) || (column.is_empty() && is_subquery(table)) {
         return Ok(());
     }
     let table = crate::relation::shortened(table);

@@ -5,9 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -137,18 +136,6 @@ impl Node {
         let (_, text) = load::once(self.address, &load::get("/metrics")).await?;
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.and_then(|value| value.parse().ok()).with_context(|| format!("a node does not say `{name}`"))
-    }
-
-    /// Waits until a figure has a value.
-    pub(super) async fn has(&self, name: &str, value: f64, time_max: Duration) -> anyhow::Result<()> {
-        let deadline = Instant::now() + time_max;
-        while (self.figure(name).await? - value).abs() > 0.5 {
-            if Instant::now() > deadline {
-                bail!("`{name}` of a node did not become {value}");
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        Ok(())
     }
 
     /// The processor time that the node and everything under it has used, in milliseconds.
