@@ -27,6 +27,7 @@ pub(crate) fn all() -> Result<()> {
     // Ahead of the tests, so that they don't wait for one another's downloads.
     profile("core")?;
     profile("data")?;
+    profile("full")?;
     validators()
 }
 

@@ -296,7 +296,8 @@ def as_frame(rows):
         return rows
     if isinstance(rows, pandas.Series):
         return rows.to_frame(rows.name if rows.name is not None else "value")
-    return pandas.DataFrame({"value": rows})
+    rows = list(rows)
+    return pandas.DataFrame(rows if all(isinstance(row, dict) for row in rows) else {"value": rows})
 
 
 def samples(rows, shown, spec):
@@ -305,6 +306,9 @@ def samples(rows, shown, spec):
     keys = [column for column in spec["keys"] if column in rows.columns]
     found = []
     misfits, first_row = rows.attrs.get("misfits", {}), rows.attrs.get("first_row")
+    if first_row is None and hasattr(rows.index, "start"):
+        # Rows that a statement found are counted from one.
+        first_row = 1
     for place, (label, row) in enumerate(zip(rows.index, rows.itertuples(index=False, name=None))):
         values = dict(zip(rows.columns, row))
         # What does not fit its column is shown as it stands in the file.

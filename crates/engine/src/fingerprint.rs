@@ -59,9 +59,20 @@ impl FingerprintInputs<'_> {
             if let Some(value) = name.strip_prefix(COLUMNS_WITH) {
                 return self.moved(name, value, was);
             }
+            if name == NAMED_COLUMNS {
+                return self.newly_named(was);
+            }
             let now = self.today(name);
             if now.as_deref() == Some(was) { None } else { Some(self.difference(name, was, now, kept)) }
         })
+    }
+
+    /// Whether the words of a rule have the name of a column that there was not: they may mean that one now.
+    fn newly_named(&self, was: &str) -> Option<String> {
+        let was: Vec<&str> = was.split(", ").collect();
+        let mut now = self.rule?.get(NAMED_COLUMNS)?.split(", ");
+        now.find(|name| !was.contains(name))
+            .map(|name| format!("its words are the name of column {name} now"))
     }
 
     /// Whether a value that a rule names is now in other columns alone. One that is in no column is gone for good or ill;
@@ -178,6 +189,9 @@ impl FingerprintInputs<'_> {
 const COLUMNS_OF: &str = "columns of ";
 /// The component with the columns that hold a value which a rule in words names.
 const COLUMNS_WITH: &str = "columns with ";
+
+/// The component with the columns whose names a rule in words has.
+pub const NAMED_COLUMNS: &str = "columns that are named";
 
 /// The component of a column.
 pub fn column_component(column: &str, table: &str) -> String {

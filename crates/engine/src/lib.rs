@@ -44,7 +44,7 @@ pub use engine::{Engine, EngineSettings};
 pub use error::EngineError;
 pub use exec::{Exec, ExecAnswer, Judgement};
 pub use fingerprint::{
-    Components, FingerprintInputs, PLAN_API_VERSION, column_component, columns_with, hash,
+    Components, FingerprintInputs, NAMED_COLUMNS, PLAN_API_VERSION, column_component, columns_with, hash,
 };
 pub use json_bytes::json_bytes;
 pub use nodes::OtherNodes;

@@ -44,7 +44,7 @@ mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::brief::{Brief, Task};
 use crate::exchange::{Draft, Reply};
@@ -89,7 +89,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 11;
+pub const RULES_VERSION: u32 = 12;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -164,6 +164,16 @@ pub fn mentioned<'a>(
     found
 }
 
+/// The names among these whose words a request all has.
+pub fn named<'a>(request: &str, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
+    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let is_said = |name: &&str| {
+        let words = index::split_name(name);
+        !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word)))
+    };
+    names.into_iter().filter(is_said).collect()
+}
+
 /// The rows that a request may refer to.
 #[derive(Debug, Clone, Copy, Default)]
 struct Context<'a> {
@@ -195,7 +205,9 @@ fn read(index: &Index, request: &str, context: Context<'_>) -> Reading {
         Reading::None(unknown) => {
             let forms = several::read(index, &tokens, context);
             if forms.is_empty() {
-                return Reading::None(unknown);
+                let is_clear = unknown.as_ref().is_some_and(|word| !word.is_known || word.reason.is_some());
+                let condition = || several::unread_condition(index, &tokens, context);
+                return Reading::None(if is_clear { unknown } else { condition().or(unknown) });
             }
             choose(&Parser::new(index, &tokens, 0, &Trace::default()), forms)
         }
@@ -264,8 +276,16 @@ fn denied(parser: &Parser<'_>) -> Option<Unknown> {
     Some(Unknown::because(verb, "That says what not to do"))
 }
 
-/// What an order cannot take: a day by which it is to be carried out, or a name in the plural.
+/// What is not understood: a row that is called like a day; of an order a day by which it is to be carried out, or a name in the
+/// plural.
 fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
+    let is_day_name =
+        |at: &usize| called::is_time(parser.tokens, *at) && parser.index.begins(&parser.tokens[*at]);
+    if let Some(at) = (0..parser.tokens.len()).find(is_day_name) {
+        let (token, name) = (&parser.tokens[at], &parser.tokens[at].text);
+        let reason = format!("“{name}” may be the time: say “of {name}” for what is called so");
+        return Some(Unknown::because(token, &reason));
+    }
     let is_action = |(what, ..): &(What, usize, u32)| matches!(what, What::Action(_));
     parser.mentions(parser.opening()).iter().any(is_action).then_some(())?;
     let is_day = |at: usize| parser.tokens.get(at).is_some_and(|token| matches!(token.kind, Kind::Days(..)));
@@ -273,7 +293,14 @@ fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
         |at: usize| ["before", "after", "since", "until"].map(|class| parser.exact(class, at)).concat();
     let is_plural = |at: usize| {
         let token = &parser.tokens[at];
-        let is_name = |what: &What| matches!(what, What::Value(table, column, Value::String(name)) if parser.index.tables[*table].label == Some(*column) && !name.to_lowercase().ends_with(&token.lower));
+        let is_name = |what: &What| match what {
+            What::Table(_) => true,
+            What::Value(table, column, Value::String(name)) => {
+                parser.index.tables[*table].label == Some(*column)
+                    && !name.to_lowercase().ends_with(&token.lower)
+            }
+            _ => false,
+        };
         let is_counted = parser.tokens[..at].iter().any(|token| matches!(token.kind, Kind::Number(_)));
         let mentions = parser.index.at(parser.tokens, at);
         token.lower != token.stem && !is_counted && mentions.iter().any(|(what, ..)| is_name(what))
@@ -289,13 +316,15 @@ fn unclear(parser: &Parser<'_>) -> Option<Unknown> {
         };
         Some(Unknown::because(token, &reason))
     };
-    (0..parser.tokens.len()).find_map(because)
+    let is_condition = |at: &usize| guard::word(&parser.tokens[*at..]).is_some();
+    let end = (0..parser.tokens.len()).find(is_condition).unwrap_or(parser.tokens.len());
+    (0..end).find_map(because)
 }
 
 /// A pronoun that cannot mean the row that was spoken of.
 fn disagreeing(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Unknown> {
-    let filter = &context.rows?.filter;
-    let token = tokens.iter().find(|token| index.disagrees(&token.lower, filter))?;
+    let rows = context.rows?;
+    let token = tokens.iter().find(|token| index.meant_by(&token.lower, rows).is_none())?;
     let reason = format!("“{}” does not fit who was spoken of: say who is meant", token.text);
     Some(Unknown::because(token, &reason))
 }
@@ -328,6 +357,7 @@ fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> 
         index.at(tokens, at).is_empty()
             && !LEXICON.knows(token.word())
             && !index.begins(token)
+            && !index.degrees.contains_key(&token.lower)
             && !is_within(index, tokens, at)
     };
     let strange = words.clone().find(|(at, token)| is_strange(*at, token));
@@ -384,7 +414,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
     match (&meaning.form, &meaning.written) {
         (Form::Talk("thanks"), _) => say("You are welcome."),
         (Form::Talk("no"), _) => say("All right, nothing was changed."),
-        (Form::Talk("undo"), _) => Reply::Refusal(settled("RUN")),
+        (Form::Talk("undo"), _) => Reply::Refusal(settled("ID")),
         (Form::Talk(_), _) => say(&format!("Hello! {}", possible(index))),
         (Form::Settled(run), _) => Reply::Refusal(settled(run)),
         (form, _) if form.is_direct() && brief.catalog.policy.changes == Changes::Actions => {
@@ -403,6 +433,8 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
                 code: written.code.clone(),
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
+                // What was read as a question is held to change nothing, whatever its code came to be.
+                declared: (!meaning.form.is_change()).then(|| json!({ "action": "read" })),
                 params: params(&brief.request, written),
                 hold: is_held.then_some(HeldBy::DirectChange),
                 ..Draft::default()
@@ -506,7 +538,8 @@ fn settled(run: &str) -> String {
     format!(
         "That leaves the change before as it is. If it was committed, it stands: `ordain undo {run}` takes it back. \
          If it waits for approval, `ordain approve {run}` commits it and `ordain reject {run}` drops it. \
-         In a chat: /undo, /approve, /reject."
+         In a chat: /undo, /approve, /reject.{}",
+        if run == "ID" { " `ordain runs` shows the ID of each run." } else { "" }
     )
 }
 

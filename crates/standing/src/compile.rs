@@ -6,7 +6,8 @@ use ordain_checks::change;
 use ordain_checks::kinds::{self, CompileError, SQL, TRANSFORM};
 use ordain_checks::{Check, CodeFrom, SkipReason};
 use ordain_engine::{
-    Components, EngineError, FingerprintInputs, Head, Written, cached_plan, columns_with, hash, why_stale,
+    Components, EngineError, FingerprintInputs, Head, NAMED_COLUMNS, Written, cached_plan, columns_with,
+    hash, why_stale,
 };
 use ordain_planner::Progress;
 use ordain_store::{CachedPlan, PlanAuthor};
@@ -312,6 +313,10 @@ pub(crate) fn rule_of(check: &Check, tables: &Tables) -> Components {
         rule.extend(named.into_iter().map(|(value, columns)| {
             (columns_with(&value), columns.into_iter().collect::<Vec<_>>().join(", "))
         }));
+        let known = tables_of(check).into_iter().filter_map(|name| tables.schema().table(&name));
+        let all = known.flat_map(|table| table.columns.iter().map(|column| column.name.as_str()));
+        let said: Vec<&str> = ordain_planner::reader::named(&check.rule(), all).into_iter().collect();
+        rule.insert(NAMED_COLUMNS.to_owned(), said.join(", "));
     }
     rule
 }

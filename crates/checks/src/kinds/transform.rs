@@ -54,7 +54,11 @@ fn form(output: &str) -> Option<&'static str> {
 
 /// Code of the owner's or of a model's whose `table` is written.
 pub fn with_table(check: &Check, code: &str) -> Result<String, CompileError> {
-    if !code.lines().any(|line| line.starts_with("table = ")) {
+    let is_set = |line: &str| {
+        let rest = line.trim_start().strip_prefix("table").map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="))
+    };
+    if !code.lines().any(is_set) {
         return Err(no_rows());
     }
     with_output(check, code.trim_end(), "table", None)
@@ -120,6 +124,11 @@ mod tests {
         assert!(written.ends_with("    \"table\": rows,\n    \"form\": \"parquet\",\n}\n"), "{written}");
         let told = with_output(&check("a.csv"), code, "rows", Some("left_out")).unwrap();
         assert!(told.contains("rows.{left_out}"), "{told}");
-        assert!(with_table(&check("a.csv"), "answer_text = \"5\"\n").is_err());
+        for code in ["answer_text = \"5\"\n", "tables = 5\n", "print(table == 5)\n"] {
+            assert!(with_table(&check("a.csv"), code).is_err(), "{code}");
+        }
+        for code in ["table = rows\n", "table=rows", "if True:\n    table  = rows\n"] {
+            assert!(with_table(&check("a.csv"), code).is_ok(), "{code}");
+        }
     }
 }

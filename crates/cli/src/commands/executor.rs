@@ -4,11 +4,12 @@ mod operator;
 mod tls;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_cell::profile::{DataDir, Profile};
+use ordain_cell::profile::{DataDir, PackageLock, Profile, ProfileError};
 use ordain_cell::{CellError, LocalOptions};
 use ordain_server::cluster::Announced;
 use ordain_server::grpc::server::{BoundServer, Reload, ServeError, ServeOptions};
@@ -26,6 +27,7 @@ Examples:
   ordain executor                                       on this machine only, port 50051
   ordain executor --listen 127.0.0.1:0 --json           any free port; the first line says which
   ordain executor --profiles core,data --idle-cells 8   pandas jobs find a warm cell
+  ordain executor --lock shop/ordain.lock               the packages of that workspace as well
   ordain executor --listen 0.0.0.0:50051 --tls-cert server.pem --tls-key server.key --client-ca ca.pem
                                                         for other machines, callers need a certificate
   ordain executor --cluster nats://a:4222 …             nodes started with `--executor cluster` find it
@@ -54,6 +56,9 @@ pub(crate) struct Args {
     /// The Python packages on offer: core, data and full, separated by commas
     #[arg(long, default_value = "core", value_delimiter = ',', value_parser = python::read_profile)]
     profiles: Vec<Profile>,
+    /// Offer the packages of a workspace too, from its `ordain.lock`
+    #[arg(long, value_name = "FILE")]
+    lock: Option<PathBuf>,
     /// Idle cells kept ready for each profile
     #[arg(long, default_value_t = 4, value_name = "N")]
     idle_cells: usize,
@@ -99,7 +104,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Outcome {
     let mut options = options(&args).map_err(|problem| Failure::new(USAGE, problem.what, problem.hint))?;
     for profile in &options.profiles {
-        python::ensure(*profile)?;
+        python::ensure_at(&options.local.data_dir, *profile)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     options.tracer = runtime.block_on(async { trace::tracer("ordain-executor") })?;
@@ -191,8 +196,10 @@ pub(crate) struct Problem {
 }
 
 fn options(args: &Args) -> Result<ServeOptions, Problem> {
-    let data_dir = DataDir::from_env().map_err(|error| Problem { what: error.to_string(), hint: None })?;
-    let mut local = LocalOptions::new(data_dir);
+    let wrong = |error: ProfileError| Problem { what: error.to_string(), hint: None };
+    let data_dir = DataDir::from_env().map_err(wrong)?;
+    let lock = args.lock.as_deref().map(read_lock).transpose().map_err(wrong)?;
+    let mut local = LocalOptions::new(data_dir.with_packages(lock));
     local.idle_cells = args.idle_cells;
     local.running_max = args.running;
     local.waiting_max = args.waiting;
@@ -213,6 +220,11 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     options.tls = args.tls.resolve(&|name| std::env::var(name).ok())?;
     options.token = std::env::var("ORDAIN_EXECUTOR_TOKEN").ok().filter(|token| !token.is_empty());
     Ok(options)
+}
+
+fn read_lock(path: &Path) -> Result<Arc<PackageLock>, ProfileError> {
+    let missing = || ProfileError::Lock { path: path.to_owned(), problem: "is missing".to_owned() };
+    PackageLock::read(path)?.map(Arc::new).ok_or_else(missing)
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -77,6 +77,12 @@ async fn check_usage(args: &Args, workspace: &Workspace) -> Result<(), Failure> 
         let problem = format!("there is no file `{}`", args.file.display());
         return Err(Failure::usage(problem, "look at the path; it is relative to the current folder"));
     }
+    let copy = Path::new("tables").join(args.file.file_name().unwrap_or_default());
+    let is_outside = !fs_err::canonicalize(&args.file)?.starts_with(fs_err::canonicalize(&workspace.root)?);
+    if is_outside && workspace.root.join(&copy).exists() {
+        let problem = format!("there is a file `{}` in the workspace already", copy.display());
+        return Err(Failure::usage(problem, "give the file another name, or name the one in the workspace"));
+    }
     let known = open_store(workspace).await?.schema();
     if known.table(&args.table).is_some() {
         let problem = format!("there is a table `{}` already", args.table);

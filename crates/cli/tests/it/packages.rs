@@ -7,6 +7,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 use crate::command::{Ran, ordain, run};
+use crate::executor::Served;
 
 /// Makes wheels of two small packages, one of which needs the other.
 const WHEELS: &str = r#"
@@ -154,4 +155,34 @@ fn packages_that_cannot_be_locked_are_told_with_what_to_do() {
     let ran = world.lock();
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("asks for no packages"), "{ran:?}");
+}
+
+#[test]
+fn an_executor_elsewhere_has_the_packages_of_its_lock_and_says_so_without_one() {
+    let world = World::new("[\"ordain-greeting>=1\"]");
+    assert_eq!(world.lock().code, Some(0));
+    world.write(
+        "w/plan.py",
+        &format!("{}STATUS = \"success\"\n", GREETING.replace("print", "answer_text = str")),
+    );
+    let ask = |executor: &Served| {
+        world.ordain(&["ask", "hello", "--plan", "plan.py", "--executor", &executor.url()])
+    };
+
+    let refused = ask(&Served::start(&[]));
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    assert!(refused.stderr.contains("`ordain_greeting` is neither in the standard library"), "{refused:?}");
+    assert!(refused.stderr.contains("ordain executor --lock ordain.lock"), "{refused:?}");
+
+    let lock = world.path("w/ordain.lock").display().to_string();
+    assert_eq!(world.ordain(&["python", "setup", "core"]).code, Some(0));
+    let served = Served::start_with(&["--lock", &lock], |command| {
+        command.env("ORDAIN_DATA_DIR", world.path("data"));
+    });
+    let ran = ask(&served);
+    assert!(ran.stdout.contains("Hello Ann"), "{ran:?}");
+
+    let missing = world.ordain(&["executor", "--lock", "nowhere.lock"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    assert!(missing.stderr.contains("nowhere.lock") && missing.stderr.contains("is missing"), "{missing:?}");
 }

@@ -240,3 +240,35 @@ fn the_operator_says_where_files_that_runs_leave_are_kept() {
     fs_err::write(shop.root.join(".env"), "PYTHON_CODE_EXECUTION_DIR=/tmp\n").unwrap();
     assert!(shop.run(&["tables"]).stderr.contains("is not taken from a workspace"));
 }
+
+/// Names that Python would read as code, or could not read, if they were put into a program as they are.
+const ODD_NAMES: [&str; 4] =
+    ["len {db.table(chr(117)).truncate()}", "worker's \"pay\"", "pay {x \\", "len\"]; x = params[\""];
+
+#[test]
+fn the_name_of_a_column_is_never_run_as_code() {
+    let shop = Stranger::new();
+    let file = |name: &str, text: String| {
+        let path = shop.root.join(format!("{name}.csv"));
+        fs_err::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let import = |path: &str, table: &str| {
+        let made = shop.run(&["import", path, "--table", table, "--key", "id"]);
+        assert_eq!(made.code, Some(0), "{made:?}");
+    };
+    import(&file("u", "id,name\n1,ash\n2,fir\n".to_owned()), "u");
+    for (at, name) in ODD_NAMES.iter().enumerate() {
+        let table = format!("odd{at}");
+        let header = name.replace('"', "\"\"");
+        let path = file(&table, format!("id,title,\"{header}\"\nn1,oak,7\nn2,elm,9\n"));
+        let told = shop.run(&["code", "show all rows", "--file", &path]);
+        let is_right = told.stdout.contains("oak") && told.stdout.contains('9');
+        assert!(told.code == Some(0) && is_right, "{name}: {told:?}");
+        import(&path, &table);
+        let asked = shop.run(&["ask", &format!("show all {table}"), "--json"]).json();
+        assert_eq!(asked["state"], "answered", "{name}: {asked}");
+    }
+    let kept = shop.run(&["tables", "u", "--rows", "--json"]).json();
+    assert_eq!(kept.as_array().map(Vec::len), Some(2));
+}

@@ -502,6 +502,11 @@ fn a_file_is_imported_as_a_table_or_nothing_is_changed() {
     assert_eq!(made.stdout, "prices: 2 rows\n  id  text\n  price  real\n");
     let rows = shop.ordain(&["tables", "prices", "--rows", "--json"]).json();
     assert_eq!(rows[0]["price"], json!(1000.5));
+    let other = shop.ordain(&["import", path, "--table", "other"]);
+    assert!(
+        other.stderr.contains("in the workspace already") && other.stderr.contains("hint: "),
+        "{other:?}"
+    );
     let twice = shop.ordain(&["import", path, "--table", "prices"]);
     assert!(twice.code == Some(2) && twice.stderr.contains("already"), "{twice:?}");
     let before = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();

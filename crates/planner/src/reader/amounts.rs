@@ -67,7 +67,7 @@ fn two_ways(text: &str) -> String {
 /// calculation, which is written with a point.
 pub(super) fn is_fraction(index: &Index, token: &Token) -> bool {
     if token.text.contains(',') {
-        return index.commas && !token.text.contains('.');
+        return index.commas;
     }
     index.tables.is_empty() && !token.text.ends_with('0')
 }
@@ -89,9 +89,9 @@ fn foreign(index: &Index, tokens: &[Token], number: &Number) -> Option<String> {
         _ => None,
     });
     let is_known = known.is_empty() || known.iter().any(|(_, own)| is_one(said, own));
-    let first = known.first().filter(|_| !is_known).map(|(column, own)| (column.name.clone(), own.clone()));
-    let (column, own) = named.or(first)?;
-    Some(format!("{column} is in {own} and the request says {said}: I do not convert currencies"))
+    let first = known.first().filter(|_| !is_known).map(|(_, own)| ("Money here".to_owned(), own.clone()));
+    let (what, own) = named.or(first)?;
+    Some(format!("{what} is in {own} and the request says {said}: I do not convert currencies"))
 }
 
 /// Whether a column is in the currency of a number, as far as both are known.

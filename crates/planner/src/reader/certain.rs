@@ -4,9 +4,9 @@
 use ordain_types::{Action, ParamKind};
 use serde_json::Value;
 
-use super::form::{Argument, Cond, Lit, Op, Operand, Path};
+use super::form::{Argument, Cond, Lit, Op, Operand, Path, Select};
 use super::guard;
-use super::index::{Index, Sort, What, split_name, split_text};
+use super::index::{Column, Index, Sort, What, split_name, split_text};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
 use super::phrase::{Head, Np};
@@ -32,7 +32,8 @@ impl Parser<'_> {
         // `credit never Mark Stone`: everybody else is nobody who was named.
         let is_other = |cond: &&Cond| matches!(cond, Cond::Not(inner) if self.is_name(inner));
         let is_described = said.len() > 1 || matches!(np.head, Head::Table | Head::Thing);
-        !np.has_table() && is_others
+        np.head == Head::Value && np.order.is_none() && !self.names_rows(np)
+            || !np.has_table() && is_others
             || said.iter().any(is_other)
             || is_order
             || parts.iter().any(|part| self.is_part_of_title(part, is_described))
@@ -55,21 +56,49 @@ impl Parser<'_> {
         lit.value.is_string() && (is_joined || all.iter().all(is_before))
     }
 
-    /// `a birthday party`, in small letters, is not The Birthday Party, nor `the little horse` Little Star, nor `2 companies`
-    /// or `the company` Company.
+    /// `a birthday party`, in small letters, is not The Birthday Party, nor `the little horse` Little Star, nor `100 sugar` Sugar
+    /// Beet, nor `2 companies` or `the company` Company.
     fn is_part_of_title(&self, cond: &Cond, is_described: bool) -> bool {
         let (Cond::Word(path, lit) | Cond::Cmp(path, Op::Eq, Operand::Lit(lit))) = cond else { return false };
-        let said = self.tokens.iter().position(|token| token.at.1 == lit.at.1);
-        let Some(said) = said.filter(|at| self.tokens[*at].text.starts_with(char::is_lowercase)) else {
-            return false;
-        };
+        let Some(said) = self.small(lit) else { return false };
         let name = split_text(lit.value.as_str().unwrap_or_default());
         let is_article = |at: usize| matches!(self.tokens[at].lower.as_str(), "a" | "an" | "the");
         let has_article = said.checked_sub(1).is_some_and(is_article) && name.len() == 1;
         let (is_word, stem) = (matches!(cond, Cond::Word(..)), name.last().map(|word| singular(word)));
         self.index.tables[path.table].label == Some(path.column)
             && (is_word || has_article || self.is_plural(cond))
-            && self.index.is_of_titles(path, &Value::from(stem.unwrap_or_default()), is_word && is_described)
+            && (self.is_modifier(cond)
+                || self.index.is_of_titles(
+                    path,
+                    &Value::from(stem.unwrap_or_default()),
+                    is_word && is_described,
+                ))
+    }
+
+    /// The last word of something that was said, if it is in small letters.
+    fn small(&self, lit: &Lit) -> Option<usize> {
+        let said = self.tokens.iter().position(|token| token.at.1 == lit.at.1);
+        said.filter(|at| self.tokens[*at].text.starts_with(char::is_lowercase))
+    }
+
+    /// Whether a word in small letters comes before the noun of the only name that has it: `sugar` is no Sugar Beet, `beet` is.
+    fn is_modifier(&self, cond: &Cond) -> bool {
+        let Cond::Word(path, lit) = cond else { return false };
+        let Some(said) = self.small(lit).filter(|_| !self.index.names_people(path.table, path.column)) else {
+            return false;
+        };
+        let next = self.tokens.get(said + 1).map(|token| token.stem.as_str());
+        let is_noun = |word: &&str| {
+            let is_plain = word.starts_with(char::is_uppercase) && word.chars().all(char::is_alphabetic);
+            is_plain && next != Some(singular(word).as_str())
+        };
+        let names = self.index.texts(path).into_iter();
+        let mut after = names.filter_map(|name| {
+            let words: Vec<&str> = name.split_whitespace().collect();
+            let at = words.iter().position(|word| lit.value == singular(word))?;
+            Some(words.get(at + 1).is_some_and(is_noun))
+        });
+        after.next() == Some(true) && after.next().is_none()
     }
 
     /// `old horses`, where one of them is called Old Tom.
@@ -98,7 +127,8 @@ impl Parser<'_> {
             |class: &str, at: usize| self.exact(class, at).into_iter().any(|end| self.fill(end) == day);
         let is_span = |at: usize| ["before", "after", "since", "until"].iter().any(|class| ends(class, at));
         let is_birth = split_name(&column.name).iter().any(|word| LEXICON.has("birth_words", word));
-        !before.clone().any(is_named) && (before.clone().any(is_span) || is_birth || !self.is_record())
+        let is_other = is_birth || self.index.is_end(path.table, path.column);
+        !before.clone().any(is_named) && (before.clone().any(is_span) || is_other || !self.is_record())
     }
 
     /// Whether words of a name are said as they are written there: `Tom Old` is not Old Tom.
@@ -117,8 +147,15 @@ impl Parser<'_> {
         words.len() < 2 || self.index.texts(words[0].0).iter().any(is_said)
     }
 
-    /// `rest the Dukes`, `move the oldest shires to box 3`: several rows, and no number says how many of them.
-    pub(super) fn is_uncounted(&self, action: &Action, name: &str, argument: &Argument, end: usize) -> bool {
+    /// `rest the Dukes`, `move the oldest shires to box 3`, `finish the jobs of Rosa Keller`: several rows, and no number says how
+    /// many of them.
+    pub(super) fn is_uncounted(
+        &self,
+        action: &Action,
+        name: &str,
+        argument: &Argument,
+        (start, end): (usize, usize),
+    ) -> bool {
         let Argument::Row(rows) = argument else { return false };
         let is_item = action.each.iter().any(|each| each == name);
         let takes = |kind: ParamKind| {
@@ -128,10 +165,21 @@ impl Parser<'_> {
                 counts && param.kind == Some(kind)
             })
         };
-        let noun = &self.tokens[end - 1];
-        let is_best = rows.limit == Some(1) && rows.order.is_some() && noun.lower != noun.stem;
+        let is_noun = |at: usize| {
+            let token = &self.tokens[at];
+            let mut mentions = self.index.at(self.tokens, at).into_iter();
+            token.lower != token.stem && mentions.any(|(what, ..)| what == What::Table(rows.table))
+        };
+        let about = self.about(rows.table);
+        let is_named = match &rows.filter {
+            Cond::Or(all) => all.iter().all(|cond| about.is_name(cond)),
+            one => about.is_name(one),
+        };
+        let last = &self.tokens[end - 1];
+        let is_best = rows.limit == Some(1) && rows.order.is_some() && last.lower != last.stem;
+        let is_several = is_best || !is_named && (start..end).any(is_noun);
         let is_plural = self.is_plural(&rows.filter) && !takes(ParamKind::Number);
-        (is_best || is_plural) && !takes(ParamKind::Count)
+        (is_several || is_plural) && !takes(ParamKind::Count)
     }
 
     /// Whether rows are called by a word in the plural that is not so in the data.
@@ -229,16 +277,40 @@ impl Index {
         (is_any || names.iter().any(is_work)) && names.iter().filter(has).all(|name| is_title(&name))
     }
 
-    /// Whether a pronoun cannot mean a row, by its given name: `him` is not Grace.
-    pub(crate) fn disagrees(&self, pronoun: &str, filter: &Cond) -> bool {
-        let others = match pronoun {
-            "he" | "him" | "his" => "given.women",
-            "she" | "her" => "given.men",
-            _ => return false,
+    /// Whether rows of a table are somebody: people, or what is born or has a sex.
+    pub(crate) fn is_living(&self, table: usize) -> bool {
+        let is_living = |word: &String| LEXICON.has("birth_words", word) || LEXICON.has("sex_columns", word);
+        let mut words = self.tables[table].columns.iter().flat_map(|column| split_name(&column.name));
+        self.tables[table].is_people || words.any(|word| is_living(&word))
+    }
+
+    /// The rows that a pronoun means of those that were spoken of; none if a given name or the sex says otherwise: `him` is not
+    /// Grace.
+    pub(crate) fn meant_by(&self, pronoun: &str, rows: &Select) -> Option<Cond> {
+        let (others, own) = match pronoun {
+            "he" | "him" | "his" => ("given.women", "given.male"),
+            "she" | "her" => ("given.men", "given.female"),
+            _ => return Some(rows.filter.clone()),
         };
-        let Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) = filter else { return false };
-        let given = split_text(lit.value.as_str().unwrap_or_default()).into_iter().next();
-        self.names_people(path.table, path.column) && given.is_some_and(|given| LEXICON.has(others, &given))
+        if let Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) = &rows.filter {
+            let given = split_text(lit.value.as_str().unwrap_or_default()).into_iter().next();
+            let is_name = self.tables[path.table].label == Some(path.column);
+            if is_name && given.is_some_and(|given| LEXICON.has(others, &given)) {
+                return None;
+            }
+        }
+        let is_sex =
+            |column: &Column| split_name(&column.name).iter().any(|word| LEXICON.has("sex_columns", word));
+        let Some(column) = self.tables[rows.table].columns.iter().position(is_sex) else {
+            return Some(rows.filter.clone());
+        };
+        let path = Path { hops: Vec::new(), table: rows.table, column };
+        let values = self.texts(&path).into_iter();
+        let fits = values.filter(|text| split_text(text).iter().any(|word| LEXICON.has(own, word)));
+        let lit = |text: &String| Lit { value: Value::from(text.as_str()), at: (0, 0) };
+        let fits: Vec<Cond> =
+            fits.map(|text| Cond::Cmp(path.clone(), Op::Eq, Operand::Lit(lit(text)))).collect();
+        (!fits.is_empty()).then(|| Cond::all(vec![rows.filter.clone(), Cond::any(fits)]))
     }
 }
 

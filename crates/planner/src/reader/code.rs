@@ -142,11 +142,10 @@ impl Writer<'_> {
             Asked::Values(path) => self.values(select, path),
             Asked::Figure { measure, by, best } => self.figure(select, measure, by, *best),
             Asked::Holds(cond) => self.holds(select, cond),
-            Asked::Figures { .. }
-            | Asked::Share { .. }
-            | Asked::Correlation(..)
-            | Asked::Spread(_)
-            | Asked::Pairs(..) => String::new(),
+            Asked::Share { part, .. } => self.share(select, part),
+            Asked::Figures { .. } | Asked::Correlation(..) | Asked::Spread(_) | Asked::Pairs(..) => {
+                String::new()
+            }
         }
     }
 
@@ -191,10 +190,12 @@ impl Writer<'_> {
         format!(
             "rows = {}\n{}answer_rows = rows\nshown = \"; \".join({text} for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
-             answer_text = f\"{{len(rows)}} {{'{noun}' if len(rows) == 1 else '{several}'}}{}: {{shown}}{{more}}.\" if rows else {}\n\
+             answer_text = f\"{{len(rows)}} {{{} if len(rows) == 1 else {}}}{}: {{shown}}{{more}}.\" if rows else {}\n\
              STATUS = \"success\" if rows else \"no_match\"\n",
             found,
             Self::cut(select),
+            single(noun),
+            single(&several),
             braces(format!(" {said}").trim_end()),
             quote(&format!("No {}: there is none.", one.trim_end())),
         )
@@ -205,13 +206,13 @@ impl Writer<'_> {
         let (index, params) = (self.index, &mut *self.params);
         let is = |path: &Path, op: Op, name: &str| {
             let value = json!(format!("{PARAM}{name}{PARAM_END}"));
-            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            is_plain.then(|| Cond::Cmp(path.clone(), op, Operand::Lit(Lit { value, at: (0, 0) })))
+            is_plain(name).then(|| Cond::Cmp(path.clone(), op, Operand::Lit(Lit { value, at: (0, 0) })))
         };
         let mut named = |cond: &Cond| match cond {
             Cond::Cmp(path, op, Operand::Lit(lit)) => {
                 let same = |bound: &&Bound| bound.at == lit.at && bound.value == lit.value;
-                let bound = params.list.iter().find(same).filter(|_| lit.at != (0, 0))?;
+                let is_known = lit.at != (0, 0) || lit.value.is_number();
+                let bound = params.list.iter().find(same).filter(|_| is_known)?;
                 is(path, *op, &bound.name).filter(|_| lit.value.is_number() || lit.value.is_string())
             }
             Cond::Days(path, from, until) => {
@@ -299,16 +300,16 @@ impl Writer<'_> {
         let mut parts = names.iter().map(|(name, path)| (name, self.cell(name, path)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
         let rest: Vec<String> =
-            parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
+            parts.map(|(name, cell)| format!("{} {cell}", braces(&name.replace('_', " ")))).collect();
         if rest.is_empty() { format!("f\"{first}\"") } else { format!("f\"{first} ({})\"", rest.join(", ")) }
     }
 
     /// A value within an f-string.
     fn cell(&self, name: &str, path: &Path) -> String {
         let column = &self.index.tables[path.table].columns[path.column];
-        let sign = amounts::sign(column);
+        let sign = braces(&amounts::sign(column));
         let unit = column.unit.as_ref().filter(|_| sign.is_empty() && !column.has_nulls);
-        let unit = unit.map(|unit| format!(" {unit}")).unwrap_or_default();
+        let unit = unit.map(|unit| braces(&format!(" {unit}"))).unwrap_or_default();
         if column.sort == Sort::Number && !column.has_nulls {
             return format!("{sign}{{row['{name}']:,.2f}}{unit}");
         }
@@ -331,7 +332,7 @@ impl Writer<'_> {
         let told: Vec<String> = names
             .iter()
             .filter(|(_, path)| paths.contains(path))
-            .map(|(name, path)| format!("{} is {}", name.replace('_', " "), self.cell(name, path)))
+            .map(|(name, path)| format!("{} is {}", braces(&name.replace('_', " ")), self.cell(name, path)))
             .collect();
         let (first, first_path) = &names[0];
         let row = if paths.contains(first_path) {
@@ -416,8 +417,11 @@ impl Writer<'_> {
             let noun = &self.index.tables[select.table].noun;
             let (before, value, after) = match measure {
                 Measure::Count => {
-                    let count =
-                        format!("{{f'is {{value}} {noun}' if value == 1 else f'are {{value}} {rows}'}}");
+                    let count = format!(
+                        "{{'is 1 ' + {} if value == 1 else f'are {{value}} ' + {}}}",
+                        single(noun),
+                        single(&rows)
+                    );
                     ("There ".to_owned(), count, String::new())
                 }
                 Measure::Distinct(_) => (format!("The {what} is "), "{value}".to_owned(), String::new()),
@@ -439,14 +443,16 @@ impl Writer<'_> {
         let best_rows = best.map_or_else(String::new, |(_, count)| {
             format!("rows = [row for row in rows if row[\"value\"] in [first[\"value\"] for first in rows[:{count}]]]\n")
         });
-        let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row['{name}']}}")).collect();
+        let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row[{}]}}", single(name))).collect();
         let null = best.map_or("", |_| "rows = [row for row in rows if row[\"value\"] is not None]\n");
         format!(
             "rows = {call}\n{null}{best_rows}answer_rows = rows\n\
-             shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{sign}{{row['value']{format}}}{unit}\") for row in rows[:{SHOWN}])\n\
+             shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{}{{row['value']{format}}}{}\") for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = {} + shown + more + \".\" if rows else {}\nSTATUS = \"success\" if rows else \"no_match\"\n",
             keys.join(", "),
+            braces(&sign),
+            braces(&unit),
             quote(&format!("{} of {rows} {said}: ", capital(&what)).replace("  ", " ").replace(" :", ":")),
             quote(&format!("No {rows} {said}: there is none.").replace("  ", " ")),
         )
@@ -459,6 +465,29 @@ impl Writer<'_> {
         let sign = amounts::sign(column);
         let unit = column.unit.as_ref().filter(|_| sign.is_empty());
         (sign, unit.map(|unit| format!(" {unit}")).unwrap_or_default())
+    }
+
+    /// How many of the rows meet a condition, in percent.
+    fn share(&mut self, select: &Select, part: &Cond) -> String {
+        let mut query = Query::new(self.index, self.params, select.table);
+        let (meets, filter) = (query.condition(part), query.condition(&select.filter));
+        let filter = if select.filter.is_always() { String::new() } else { format!(" WHERE {filter}") };
+        let sql = format!(
+            "SELECT count(*) AS total, sum(CASE WHEN {meets} THEN 1 ELSE 0 END) AS part {}{filter}",
+            query.from()
+        );
+        let call = call(&sql, &query.used);
+        let rows = words::plural(&self.index.tables[select.table].noun);
+        let of = format!("{rows} {}", self.said(&select.filter));
+        let part = self.words(part);
+        format!(
+            "found = {call}[0]\nanswer_json = {{\"part\": found[\"part\"], \"total\": found[\"total\"]}}\n\
+             answer_text = f\"{{found['part'] / found['total']:.1%}} of {} ({{found['part']}} of {{found['total']}}): {}.\" if found[\"total\"] else {}\n\
+             STATUS = \"success\" if found[\"total\"] else \"no_match\"\n",
+            braces(of.trim_end()),
+            braces(&part),
+            quote(&format!("There are no {}.", of.trim_end())),
+        )
     }
 
     fn holds(&mut self, select: &Select, cond: &Cond) -> String {
@@ -525,11 +554,40 @@ pub(crate) fn quote(text: &str) -> String {
     if text.contains(PARAM) { format!("f\"{}\"", braces(text)) } else { Value::from(text).to_string() }
 }
 
-/// A text within an f-string.
+/// A text within an f-string. Names of columns come from files of others: nothing in a text may become code.
 pub(crate) fn braces(text: &str) -> String {
-    let quoted = Value::from(text).to_string();
-    let plain = quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}");
-    plain.replace(PARAM, "{params['").replace(PARAM_END, "']}")
+    let mut written = String::new();
+    for (at, part) in text.split(PARAM).enumerate() {
+        let param = part.split_once(PARAM_END).filter(|(name, _)| at > 0 && is_plain(name));
+        if let Some((name, _)) = param {
+            let _ = write!(written, "{{params['{name}']}}");
+        }
+        let quoted = Value::from(param.map_or(part, |(_, rest)| rest)).to_string();
+        written += &quoted[1..quoted.len() - 1].replace('{', "{{").replace('}', "}}");
+    }
+    written
+}
+
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// A name that Python can hold in single quotes within an f-string, which in older versions has no escapes there.
+pub(crate) fn shown_name(name: &str) -> String {
+    let shown = |character: char| match character {
+        '\'' => '’',
+        '"' => '”',
+        '\\' => '/',
+        PARAM | PARAM_END => ' ',
+        other if other.is_control() => ' ',
+        other => other,
+    };
+    name.chars().map(shown).collect()
+}
+
+/// A name in single quotes, for use within an f-string.
+pub(crate) fn single(name: &str) -> String {
+    format!("'{}'", shown_name(name))
 }
 
 pub(crate) fn capital(text: &str) -> String {
@@ -537,7 +595,7 @@ pub(crate) fn capital(text: &str) -> String {
     characters.next().map_or_else(String::new, |first| first.to_uppercase().chain(characters).collect())
 }
 
-/// Columns with a name each that no other has.
+/// Columns with a name each that no other has, and that can stand in a text of the program.
 pub(crate) fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
     let mut names: Vec<(String, Path)> = Vec::new();
     for path in paths {
@@ -550,6 +608,7 @@ pub(crate) fn named(index: &Index, paths: &[Path]) -> Vec<(String, Path)> {
         } else {
             format!("{}_{own}", words::referred(index, path).replace(' ', "_"))
         };
+        let name = shown_name(&name);
         if !names.iter().any(|(known, _)| *known == name) {
             names.push((name, path.clone()));
         }

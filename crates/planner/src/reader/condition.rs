@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::json;
 
-use super::form::{Cond, Lit, Op, Operand, Path};
+use super::form::{Cond, Lit, Op, Operand, Order, Path};
 use super::index::{Sort, What, split_name};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit, month_in, month_of};
@@ -110,18 +110,27 @@ impl Parser<'_> {
         self.wants(Naming::Value, place);
         let mut found: All<Cond> = Vec::new();
         let mentions = self.mentions(place);
-        // `frames`, where another table has a column of them: not the one row with that word in its name.
-        let is_other = |(what, _, cost): &(What, usize, u32)| {
-            matches!(what, What::Column(table, _) if *table != self.focus) && *cost == 0
+        // `frames`, where another table has a column of them, and `planks`, where rows are called so: not the one row with that
+        // word in its name.
+        let said = self.tokens.get(self.fill(place));
+        let is_plural = said.is_some_and(|token| token.lower != token.stem);
+        let is_small = said.is_some_and(|token| token.text.starts_with(char::is_lowercase));
+        let is_other = |(what, _, cost): &(What, usize, u32)| match what {
+            What::Column(table, _) => *table != self.focus && *cost == 0 && is_plural,
+            What::Table(_) => *cost == 0 && (is_small || is_plural),
+            _ => false,
         };
-        let is_noun = mentions.iter().any(is_other)
-            && self.tokens.get(self.fill(place)).is_some_and(|token| token.lower != token.stem);
+        let is_noun = mentions.iter().any(is_other);
+        // `the late job`, in small letters: what is called Late, or what is late?
+        let is_state = |(what, ..): &(What, usize, u32)| matches!(what, What::Value(table, column, _) if *table == self.focus && self.index.is_state(*table, *column));
+        let is_open = is_small && mentions.iter().any(is_state);
         for (what, end, cost) in mentions {
             match what {
                 What::Word(..) if is_noun => {}
                 What::Value(table, column, _) | What::Word(table, column, _)
                     if end <= self.fill(place) + 1 && !self.is_written_as_name(table, column, end) => {}
                 What::Value(table, column, value) => {
+                    let cost = if is_open { cost.max(1) } else { cost };
                     let lit = self.lit(value, place, end);
                     let make = |path: Path| Cond::Cmp(path, Op::Eq, Operand::Lit(lit.clone()));
                     let end = self.named_after(table, column, end);
@@ -471,6 +480,10 @@ impl Parser<'_> {
         }
         let place = self.fill(place);
         let month = self.tokens.get(place).and_then(month_of);
+        // `trips of Jan`, who drives them.
+        let is_name = |(what, ..): &(What, usize, u32)| self.index.is_row_name(what);
+        let is_called = !self.files && self.index.at(self.tokens, place).iter().any(is_name);
+        let month = month.filter(|_| !is_called);
         let years = self.index.tables[path.table].columns[path.column].years;
         let (Some(month), Some((first, last))) = (month, years) else { return Vec::new() };
         if last - first > YEARS_MAX {
@@ -498,11 +511,9 @@ impl Parser<'_> {
     /// `cheaper than the Classic`, `older than Alma Reed`, `a higher rate than Ana`.
     fn compared(&self, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
-        let Some((end, meaning)) = self.meaning("comparatives", place) else { return found };
-        let Some((role, sign)) = meaning.split_once(' ') else { return found };
-        let (Some(column), Some(end)) = (self.role(role), self.one("than", end)) else { return found };
-        let op = if sign == "<" { Op::Lt } else { Op::Gt };
-        let path = self.own(column);
+        let Some((Order { by: Some(path), down }, end)) = self.comparative(place) else { return found };
+        let Some(end) = self.one("than", end) else { return found };
+        let op = if down { Op::Gt } else { Op::Lt };
         // A day is compared with a day or a year, never with 50.
         if self.sort(&path) == Sort::Day {
             if let Some((from, until, end)) = self.days(end).or_else(|| self.year(end)) {
@@ -511,7 +522,7 @@ impl Parser<'_> {
             }
         } else if let Some((_, lit, end)) = self.number(end).filter(|(number, ..)| self.is_in(&path, number))
         {
-            found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), end, 0));
+            found.push((Cond::Cmp(path.clone(), op, Operand::Lit(lit)), self.unit(&path, end), 0));
         }
         for (np, end, cost) in self.np(end).iter().filter(|(np, ..)| np.is_named() && np.order.is_none()) {
             let of = Operand::Of(path.clone(), Box::new(Cond::all(np.conds.clone())));
@@ -557,6 +568,10 @@ impl Parser<'_> {
             for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
             {
                 let column = &self.index.tables[path.table].columns[path.column];
+                // `with status late`: that status, and not any, of what is called Late.
+                if !self.against(&path, end).is_empty() {
+                    continue;
+                }
                 // Where every row has a number, `with a discount` means another one than 0, or nothing.
                 if column.flag.is_some() || self.is_number(&path) && !column.has_nulls {
                     // `riders with no credits`

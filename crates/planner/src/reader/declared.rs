@@ -2,7 +2,7 @@
 
 use ordain_types::{Action, Records};
 
-use super::form::Cond;
+use super::form::{Cond, Op, Operand};
 use super::formula;
 use super::index::{Column, Index, Sort, Table, What, split_text};
 use super::lexicon::{LEXICON, verb_forms};
@@ -100,11 +100,34 @@ impl Index {
         for phrasing in &catalog.phrasings {
             let verb = self.verb(&phrasing.table, phrasing.means.as_deref(), Subject::Any);
             let is_condition = phrasing.means.is_some();
+            self.add_degrees(verb.as_ref(), &phrasing.words);
             self.add_verb(verb.map(|verb| Verb { is_condition, ..verb }), &phrasing.words, &[]);
         }
         for (place, metric) in catalog.metrics.iter().enumerate() {
             for word in metric.synonyms.iter().chain([&metric.name]) {
                 self.add(&split_text(word), What::Metric(place), 0);
+            }
+        }
+    }
+
+    /// `taller`, `tallest`: where a declared adjective bounds one column, rows are compared by it.
+    fn add_degrees(&mut self, verb: Option<&Verb>, words: &[String]) {
+        let Some(Cond::Cmp(path, op, Operand::Lit(lit))) = verb.map(|verb| &verb.means) else { return };
+        if *op == Op::Eq || !path.hops.is_empty() || !lit.value.is_number() {
+            return;
+        }
+        for word in words.iter().filter(|word| !word.contains(' ')) {
+            let lower = word.to_lowercase();
+            let base = lower.strip_suffix('e').unwrap_or(&lower);
+            let base = base.strip_suffix('y').map_or_else(|| base.to_owned(), |stem| format!("{stem}i"));
+            let doubled = base.chars().last().map(|last| format!("{base}{last}"));
+            for (base, ending) in [Some(base), doubled]
+                .into_iter()
+                .flatten()
+                .flat_map(|base| [(base.clone(), "er"), (base, "est")])
+            {
+                let more = matches!(op, Op::Gt | Op::Ge);
+                self.degrees.insert(format!("{base}{ending}"), (path.table, path.column, more));
             }
         }
     }

@@ -232,14 +232,18 @@ impl<'a> Parser<'a> {
                 found.extend(self.ranked(verb, path, (down, 1), often, end, cost + more));
             }
         }
-        for (what, end, more) in self.mentions(passive.unwrap_or(place)) {
-            let What::Metric(which) = what else { continue };
-            let Some((measure, filter)) = metric::measure(self.index, self.focus, which) else { continue };
-            if let Some((down, _, end)) = self.most(end) {
+        // `who paid the most`, of a metric or a column. Those who never did are in no group.
+        let start = passive.unwrap_or(place);
+        let columns = self.columns(start).into_iter();
+        let columns = columns.filter(|(path, ..)| path.hops.is_empty() && self.is_quantity(path));
+        let columns = columns.map(|(path, end, cost)| (Measure::Of("sum", path), Vec::new(), end, cost));
+        for (measure, filter, end, more) in self.metrics(self.mentions(start).into_iter()).chain(columns) {
+            let most = self.most(end).filter(|(down, often, _)| !often && (*down || path.hops.is_empty()));
+            if let Some((down, _, end)) = most {
                 let best = Some((down, 1));
                 let asked = Asked::Figure { measure: measure.clone(), by: vec![path.clone()], best };
                 for (cond, end, less) in self.with_verb(end) {
-                    let filter = Cond::all(filter.iter().cloned().chain([cond]).collect());
+                    let filter = Cond::all([filter.clone(), vec![cond]].concat());
                     found.push((self.select(filter, asked.clone()), end, cost + more + less));
                 }
             }
@@ -434,16 +438,14 @@ impl<'a> Parser<'a> {
     /// `did Frank book it`, `what did she book`: the rows that the conversation was about.
     pub(super) fn spoken_of(&self, class: &str, place: usize) -> Option<(Cond, usize, u32)> {
         let (end, rows) = (self.one(class, place)?, self.context.as_ref()?);
-        let is_person = self.index.tables[rows.table].is_people;
-        if class == "talk.person" && !is_person
-            || self.index.disagrees(&self.tokens[end - 1].lower, &rows.filter)
-        {
+        if class == "talk.person" && !self.index.is_living(rows.table) {
             return None;
         }
+        let filter = self.index.meant_by(&self.tokens[end - 1].lower, rows)?;
         let hops = self.hops(self.focus, rows.table);
         let ([hops], None) = (hops.as_slice(), &rows.order) else { return None };
         let [hop] = hops.as_slice() else { return None };
-        Some((over(*hop, &rows.filter), end, 0))
+        Some((over(*hop, &filter), end, 0))
     }
 
     /// Whether nothing more is said here, or something else begins.

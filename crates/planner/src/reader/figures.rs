@@ -102,7 +102,7 @@ impl Parser<'_> {
     }
 
     /// The declared metrics among mentions.
-    fn metrics(
+    pub(super) fn metrics(
         &self,
         mentions: impl Iterator<Item = (What, usize, u32)>,
     ) -> impl Iterator<Item = (Measure, Vec<Cond>, usize, u32)> {

@@ -1,10 +1,11 @@
 //! Follow-ups: a request after another one, as an edit of what that one meant.
 
+use super::explain::Unknown;
 use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Operand, Select};
 use super::index::{Index, split_text};
 use super::lexicon::LEXICON;
 use super::parse::{Parser, as_json};
-use super::phrase::Head;
+use super::phrase::{Head, Np};
 use super::token::{Kind, Token, Unit, tokens};
 use super::trace::Trace;
 use super::{Context, Meaning, Reading, code, words};
@@ -81,7 +82,7 @@ fn follow(index: &Index, past: &Past, reading: Reading, turn: &Turn) -> Past {
 
 /// The run of a turn, or a word in its place.
 fn run_of(turn: &Turn) -> String {
-    turn.run_id.clone().filter(|run| !run.is_empty()).unwrap_or_else(|| "RUN".to_owned())
+    turn.run_id.clone().filter(|run| !run.is_empty()).unwrap_or_else(|| "ID".to_owned())
 }
 
 /// Rows that were named in one turn after the other: `how much is the Moon?`, `and the Sport?`.
@@ -162,6 +163,9 @@ fn after(index: &Index, request: &str, past: &Past) -> Reading {
         let parser = Parser::new(index, &list, 0, &trace);
         let written = code::write(&parser, &form);
         return Reading::One(Box::new(Meaning { words: words::reading(index, &form), form, written }));
+    }
+    if let Some(open) = open_rows(index, request, past) {
+        return Reading::None(Some(open));
     }
     let (rows, several) = (past.rows.as_ref(), past.several.as_ref());
     super::read(index, request, Context { rows, several, listed: &past.listed })
@@ -310,11 +314,9 @@ fn chosen(index: &Index, list: &[Token], order: &Form, offered: &[String]) -> Op
     let trace = Trace::default();
     let parser =
         Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &trace) };
-    let says_which = |np: &super::phrase::Np| {
-        np.is_named() || !offered.is_empty() && np.head == Head::Thing && !np.conds.is_empty()
-    };
-    let fits =
-        |np: &super::phrase::Np, end: usize| says_which(np) && np.number.is_none() && parser.is_end(end);
+    let says_which =
+        |np: &Np| np.is_named() || !offered.is_empty() && np.head == Head::Thing && !np.conds.is_empty();
+    let fits = |np: &Np, end: usize| says_which(np) && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
     let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;
     let mut said = np.select(rows.table, Asked::Rows);
@@ -377,40 +379,62 @@ fn with_number(index: &Index, last: &Form, number: &Lit) -> Option<Form> {
     }
 }
 
-/// `and the sport?`: the last question about another row.
+/// `and the sport?`, `and in November 2026?`: the last question about another row, or with another value.
 fn another(index: &Index, said: &[Token], last: &Form) -> Option<Form> {
     let Form::Select(select) = last else { return None };
     let trace = Trace::default();
     let parser = Parser::new(index, said, select.table, &trace);
-    let start = parser.exact("talk.and_what", 0).into_iter().max()?;
-    let named = parser
-        .np(start)
-        .iter()
-        .filter(|(np, end, _)| {
-            np.conds.len() == 1 && np.order.is_none() && np.number.is_none() && parser.is_end(*end)
-        })
-        .min_by_key(|(_, _, cost)| *cost)
-        .cloned();
-    let Some((np, ..)) = named else {
-        // `and Omar Haddad?`, where the last question named somebody of another table
-        let (cond, ..) = parser
-            .value(start)
-            .into_iter()
-            .filter(|(_, end, _)| parser.is_end(*end))
-            .min_by_key(|(_, _, cost)| *cost)?;
-        return same_kind(&select.filter, &cond)
-            .then(|| Form::Select(Box::new(Select { filter: cond, ..select.as_ref().clone() })));
+    let start = parser.exact("talk.and_what", 0).into_iter().max().filter(|_| select.order.is_none())?;
+    let rows = parser.np(start);
+    let one = |np: &Np| np.conds.len() == 1 && np.order.is_none() && np.number.is_none();
+    let named = rows.iter().filter(|(np, ..)| one(np));
+    let named = named.map(|(np, end, cost)| (np.conds[0].clone(), *end, *cost));
+    let fits = named.chain(parser.conds(start)).filter(|(_, end, _)| parser.is_end(*end));
+    let mut found: Vec<(Cond, u32)> =
+        fits.filter_map(|(cond, _, cost)| Some((with_part(&select.filter, &cond)?, cost))).collect();
+    let cheapest = found.iter().map(|(_, cost)| *cost).min()?;
+    found.retain(|(_, cost)| *cost == cheapest);
+    found.dedup();
+    let [(filter, _)] = found.as_slice() else { return None };
+    Some(Form::Select(Box::new(Select { filter: filter.clone(), ..select.as_ref().clone() })))
+}
+
+/// A filter with another value in the place of the one of the same column.
+fn with_part(filter: &Cond, part: &Cond) -> Option<Cond> {
+    let mut all = match filter {
+        Cond::And(all) => all.clone(),
+        one => vec![one.clone()],
     };
-    let is_about_names = !matches!(select.asked, Asked::Rows) || same_kind(&select.filter, &np.conds[0]);
-    let fits = select.order.is_none() && is_about_names && same_kind(&select.filter, &np.conds[0]);
-    fits.then(|| Form::Select(Box::new(Select { filter: np.conds[0].clone(), ..select.as_ref().clone() })))
+    let places: Vec<usize> = (0..all.len()).filter(|at| same_kind(&all[*at], part)).collect();
+    let [place] = places[..] else { return None };
+    all[place] = part.clone();
+    Some(Cond::all(all))
 }
 
 /// Whether two conditions ask for a value of the same column.
 fn same_kind(one: &Cond, other: &Cond) -> bool {
     match (one, other) {
-        (Cond::Cmp(left, Op::Eq, _), Cond::Cmp(right, Op::Eq, _)) => left == right,
+        (Cond::Cmp(left, Op::Eq, _), Cond::Cmp(right, Op::Eq, _))
+        | (Cond::Days(left, ..), Cond::Days(right, ..)) => left == right,
         (Cond::Some(left, inner), Cond::Some(right, other)) => left == right && same_kind(inner, other),
         _ => false,
     }
+}
+
+/// `and lessons?`, after a question about some rows: which of the lessons is open.
+fn open_rows(index: &Index, request: &str, past: &Past) -> Option<Unknown> {
+    let Some(Form::Select(before)) = past.form.as_ref().filter(|_| past.choices.is_empty()) else {
+        return None;
+    };
+    let list = tokens(request);
+    let trace = Trace::default();
+    let is_open = |table: usize| {
+        let parser = Parser::new(index, &list, table, &trace);
+        let start = parser.exact("talk.and_what", 0).into_iter().max();
+        let rows = start.map(|start| parser.np(start)).unwrap_or_default();
+        rows.iter().any(|(np, end, _)| np.has_table() && np.conds.is_empty() && parser.is_end(*end))
+    };
+    let token = list.first().filter(|_| !before.filter.is_always())?;
+    let reason = format!("“{}” leaves open which ones are meant: say the whole question", token.text);
+    (0..index.tables.len()).any(is_open).then(|| Unknown::because(token, &reason))
 }

@@ -178,22 +178,18 @@ impl Reader<'_> {
     /// `it`, `she`, or nothing: the rows that the order names.
     fn pronouns(&self, parser: &Parser<'_>, there: Option<usize>) -> Vec<Subject> {
         let is_people = self.index.tables[parser.focus].is_people;
+        let is_living = self.index.is_living(parser.focus);
         let said = |class: &str| parser.exact(class, 0).into_iter().max();
         let it = said("condition.it").filter(|_| !is_people);
-        let person = said("condition.person").filter(|_| is_people);
+        let person = said("condition.person").filter(|_| is_living);
         let word = it.or(person).or_else(|| said("condition.they"));
         let first = self.tokens.first().map_or("", |token| token.lower.as_str());
-        let fits = |rows: &&Select| rows.table == parser.focus && !self.index.disagrees(first, &rows.filter);
-        let rows = self.ordered.iter().filter(fits);
+        let rows = self.ordered.iter().filter(|rows| rows.table == parser.focus);
+        let rows = rows
+            .filter_map(|rows| Some(Select { filter: self.index.meant_by(first, rows)?, ..rows.clone() }));
         let ends = [word.map(|end| (end, true)), Some((there.unwrap_or(0), false))];
-        rows.flat_map(|rows| ends.into_iter().flatten().map(move |(end, is_said)| (rows, end, is_said)))
-            .map(|(rows, end, is_said)| Subject {
-                rows: rows.clone(),
-                quantity: Quantity::One,
-                is_said,
-                end,
-                cost: 0,
-            })
+        rows.flat_map(|rows| ends.into_iter().flatten().map(move |end| (rows.clone(), end)))
+            .map(|(rows, (end, is_said))| Subject { rows, quantity: Quantity::One, is_said, end, cost: 0 })
             .collect()
     }
 

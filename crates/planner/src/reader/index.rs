@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ordain_types::Catalog;
 use serde_json::Value;
 
+use super::called::{is_little_name, is_time};
 use super::form::{Cond, Lit, Op, Operand, Path};
 use super::lexicon::{LEXICON, singular, verb_forms};
 use super::mentions::{Entry, Shared};
@@ -31,6 +32,8 @@ pub(crate) struct Index {
     pub(crate) files: bool,
     /// Whether a rule is read, which names the column of every value.
     pub(super) is_rule: bool,
+    /// Degrees of declared adjectives, as `taller` and `tallest`: the table, the column, and whether more of it is meant.
+    pub(super) degrees: BTreeMap<String, (usize, usize, bool)>,
     /// The tables before columns were added that are cut from days.
     pub(super) stored: Arc<Vec<Table>>,
     /// The table and column (counted from 1) whose names are added now.
@@ -390,7 +393,15 @@ impl Index {
                 }
             }
         }
+        if is_time(list, place) && !self.is_rule && !self.files {
+            found.retain(|(what, length, _)| *length > 1 || !self.is_row_name(what));
+        }
         self.called_so(found, &list[place..])
+    }
+
+    /// Whether a row is called so, or by a word of it.
+    pub(crate) fn is_row_name(&self, what: &What) -> bool {
+        matches!(what, What::Value(table, column, _) | What::Word(table, column, _) if self.tables[*table].label == Some(*column))
     }
 
     /// What is mentioned, in words.
@@ -515,7 +526,7 @@ impl Index {
 fn keys(token: &super::token::Token) -> impl Iterator<Item = &String> {
     let is_name = token.word() == token.text;
     let lower = (token.stem != token.lower).then_some(&token.lower);
-    let is_written = is_name || matches!(token.kind, Kind::Number(_)) && is_number_name(&token.text);
+    let is_written = is_name || is_little_name(&token.text);
     [
         Some(&token.stem).filter(|_| !is_name || token.lower == token.text),
         lower,
@@ -592,9 +603,4 @@ pub(crate) fn split_text(text: &str) -> Vec<String> {
             }
         })
         .collect()
-}
-
-/// Whether a name is a word for a number, written as a name: `Six`.
-pub(super) fn is_number_name(text: &str) -> bool {
-    text.starts_with(char::is_uppercase) && LEXICON.has("numbers", &text.to_lowercase())
 }

@@ -65,7 +65,18 @@ impl Lexicon {
     fn add(&mut self, class: &str, phrase: &str, meaning: &str) {
         let words: Vec<String> = phrase.split(' ').map(str::to_owned).collect();
         // A particle alone is half a verb, and the others are no words of requests.
-        let is_said = !matches!(class, "particles" | "plain_classes" | "small" | "never_taught");
+        let is_said = !matches!(
+            class,
+            "particles"
+                | "plain_classes"
+                | "small"
+                | "never_taught"
+                | "before_days"
+                | "sex_columns"
+                | "end_words"
+                | "state_columns"
+                | "doubts"
+        );
         if is_said && !class.starts_with("given") {
             self.words.extend(words.iter().cloned());
         }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::index::{Index, Sort, What, is_number_name, split_name};
+use super::called::is_little_name;
+use super::index::{Index, Sort, What, split_name};
 use super::lexicon::{LEXICON, singular};
 use super::value_words::value_words;
 use crate::brief::TableBrief;
@@ -129,8 +130,8 @@ impl Index {
             self.add_person(words, what, cost);
         } else if !is_operator {
             self.add(words, what, cost);
-        } else if self.is_rule || matches!(text, "IT" | "US") || is_number_name(text) {
-            // They are no pronouns in capitals; `Six` is no number there.
+        } else if self.is_rule || matches!(text, "IT" | "US") || is_little_name(text) {
+            // They are no pronouns in capitals; `Six` is no number there, and `Will` no verb.
             self.add_exact(&[text.to_owned()], what, cost);
         } else {
             // `no`, `all`: they say something else, unless their column is named.

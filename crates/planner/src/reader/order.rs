@@ -4,7 +4,7 @@ use ordain_types::{Action, Param, ParamKind};
 use serde_json::json;
 
 use super::explain::Unknown;
-use super::form::{Argument, Asked, Call, Cond, Form, Lit, Path, Select};
+use super::form::{Argument, Asked, Call, Cond, Form, Lit, Op, Path, Select};
 use super::index::{Table, What};
 use super::lexicon::{LEXICON, singular};
 use super::parse::{All, Parser, as_json};
@@ -32,6 +32,10 @@ impl Parser<'_> {
     /// Every complete reading as an order, with what it costs.
     pub(crate) fn orders(&self) -> Vec<(Form, u32)> {
         let mut found = Vec::new();
+        let is_doubted = |token: &Token| LEXICON.has("doubts", &token.lower);
+        if self.tokens.iter().skip(self.opening()).any(is_doubted) {
+            return found;
+        }
         for (start, is_wish, asks) in self.order_openings() {
             for (calls, end, cost) in self.call_list(start) {
                 if !self.is_end(end) {
@@ -274,7 +278,9 @@ impl Parser<'_> {
                     found.extend(self.indirect(param, given.end));
                 }
                 found.extend(self.joined(name, param, &given));
-                found.retain(|(argument, end, _)| !self.is_uncounted(action, name, argument, *end));
+                found.retain(|(argument, end, _)| {
+                    !self.is_uncounted(action, name, argument, (given.end, *end))
+                });
                 for (argument, end, cost) in found {
                     let common = [given.common.clone(), vec![(name.clone(), argument)]].concat();
                     // `take Eva out of Yoga`: the word before the param is also the rest of the verb.
@@ -391,7 +397,7 @@ impl Parser<'_> {
                             start > 0 && matches!(self.tokens[start - 1].kind, Kind::Number(_));
                         let is_number = matches!(&argument, Argument::Value(lit) if lit.value.is_number());
                         if after_number && is_best(&argument)
-                            || self.is_uncounted(action, name, &argument, end)
+                            || self.is_uncounted(action, name, &argument, (start, end))
                             || is_number && start == end_before && self.ends_with_noun(start)
                         {
                             continue;
@@ -593,8 +599,11 @@ impl Parser<'_> {
                 if arguments.iter().any(|(known, _)| known == name) {
                     continue;
                 }
-                // `I will take 2`: of what the conversation was about. For whom is never taken from it.
-                let is_item = action.each.iter().any(|each| each == name);
+                // `I will take 2`: of what the conversation was about, where things are counted. For whom is never taken
+                // from it, nor of what 100 kg are.
+                let is_counted =
+                    |(name, _): &(String, Argument)| action.params[name].kind == Some(ParamKind::Count);
+                let is_item = action.each.iter().any(|each| each == name) && arguments.iter().any(is_counted);
                 let context = self.context.as_ref();
                 let context = context.filter(|rows| is_item && Some(rows.table) == self.table_of(param));
                 if let Some(context) = context {
@@ -625,11 +634,17 @@ impl Parser<'_> {
         items.into_iter().map(make).collect()
     }
 
-    /// Whether a phrase without a noun names a value of a column or a word of the rows' names, and not just a word of a
-    /// description.
-    fn names_rows(&self, np: &Np) -> bool {
-        let label = self.index.tables[self.focus].label;
-        let is_other = |cond: &Cond| matches!(cond, Cond::Word(path, _) if Some(path.column) != label);
+    /// Whether a phrase without a noun says what rows are: a word of their names, or a value that things are called by
+    /// (`aviators`); not a word of a description, nor where somebody lives or how far something is.
+    pub(super) fn names_rows(&self, np: &Np) -> bool {
+        let table = &self.index.tables[self.focus];
+        let is_other = |cond: &Cond| match cond {
+            Cond::Word(path, _) => Some(path.column) != table.label,
+            Cond::Cmp(path, Op::Eq, _) if path.hops.is_empty() && !self.is_name(cond) => {
+                table.is_people || self.index.is_state(path.table, path.column)
+            }
+            _ => false,
+        };
         np.conds.iter().any(|cond| !is_other(cond))
     }
 

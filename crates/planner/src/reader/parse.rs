@@ -157,8 +157,16 @@ impl<'a> Parser<'a> {
             let verbs = ["be", "have", "do", "not", "and", "or", "rule.must", "rule.may"];
             verbs.iter().any(|class| !LEXICON.matches(class, &words).is_empty())
         };
-        self.tokens.get(place).is_some_and(is_a)
-            && (self.tokens.get(place + 1).is_none_or(closes) || goes_on())
+        // `A-1` is one thing.
+        let is_joined = |token: &Token| {
+            self.tokens.get(place + 1).is_some_and(|next| {
+                next.at.0 == token.at.1
+                    && matches!(next.kind, Kind::Sign('-' | '_' | '/' | '[' | '\\' | '+' | '*'))
+            })
+        };
+        self.tokens.get(place).is_some_and(|token| {
+            is_a(token) && (is_joined(token) || self.tokens.get(place + 1).is_none_or(closes) || goes_on())
+        })
     }
 
     /// The first place after fillers and an interjection: `hello, …`, `great, …`.
@@ -373,7 +381,9 @@ impl<'a> Parser<'a> {
             let table = &self.index.tables[self.focus];
             let is_year = |column: &Column| column.cut.is_none() && column.name == "year";
             let year = || table.columns.iter().position(is_year);
-            return self.index.day(self.focus).or_else(year);
+            let day =
+                self.index.day(self.focus).filter(|day| self.files || !self.index.is_end(self.focus, *day));
+            return day.or_else(year);
         }
         // What was sold is in no stock.
         let is_record = |focus: usize| {

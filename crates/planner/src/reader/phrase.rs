@@ -285,18 +285,22 @@ impl Parser<'_> {
             let rows = if is_one { last } else { several };
             found.push((Np { single: is_one, ..known(rows, None) }, end, cost));
         }
-        // `her`, after one person; `its price`, `their status`.
+        // `her`, after one person; `its price`, `their status`. A horse is `he` as well as `it`.
         let is_people = self.index.tables[self.focus].is_people;
+        let is_living = self.index.is_living(self.focus);
         let is_row = self.is_name(&last.filter) || last.limit == Some(1);
-        let person = self.one("talk.person", place).filter(|_| is_people && is_row);
+        let person = self.one("talk.person", place).filter(|_| is_living && is_row);
         let its = self.one("talk.its", place).filter(|end| match self.tokens[end - 1].lower.as_str() {
             "its" => !is_people,
             "their" => true,
-            _ => is_people && is_row,
+            _ => is_living && is_row,
         });
         let its = its.filter(|end| self.columns(*end).iter().any(|(path, ..)| path.hops.is_empty()));
-        let fits = |end: &usize| !self.index.disagrees(&self.tokens[end - 1].lower, &last.filter);
-        found.extend(person.or(its).filter(fits).map(|end| (known(last, None), end, cost)));
+        let meant = person.or(its).and_then(|end| {
+            let filter = self.index.meant_by(&self.tokens[end - 1].lower, last)?;
+            Some((known(&Select { filter, ..last.clone() }, None), end, cost))
+        });
+        found.extend(meant);
         // Of one row alone there is no cheaper one, of three there are two.
         let is_list = !self.is_name(&several.filter) && several.order.is_none() && self.listed.len() < 3;
         if let Some((order, end)) = self.comparative(place).filter(|_| is_list) {
@@ -306,8 +310,21 @@ impl Parser<'_> {
         found
     }
 
+    /// `taller`, `tallest`, where the owner says what is tall: the order of the rows, and the end.
+    fn degree(&self, ending: &str, place: usize) -> Option<(Order, usize)> {
+        let place = self.fill(place);
+        let word = self.tokens.get(place).filter(|token| token.lower.ends_with(ending))?;
+        let (table, column, down) = *self.index.degrees.get(&word.lower)?;
+        (table == self.focus && !self.strict).then_some(())?;
+        self.trace.reached(place + 1);
+        Some((Order { by: Some(self.own(column)), down }, place + 1))
+    }
+
     /// `cheaper`, without what it is compared with: the first of the rows in that order.
     pub(crate) fn comparative(&self, place: usize) -> Option<(Order, usize)> {
+        if let Some(found) = self.degree("er", place) {
+            return Some(found);
+        }
         let (end, meaning) = self.meaning("comparatives", place)?;
         let (role, sign) = meaning.split_once(' ')?;
         let by = self.own(self.role(role)?);
@@ -465,7 +482,9 @@ impl Parser<'_> {
                 && !self.strict
                 && !self.index.tables[self.focus].is_people =>
             {
-                let is_day = |at: &usize| columns[*at].sort == Sort::Day && columns[*at].cut.is_none();
+                let is_end = |at: usize| !self.files && self.index.is_end(self.focus, at);
+                let is_day =
+                    |at: &usize| columns[*at].sort == Sort::Day && columns[*at].cut.is_none() && !is_end(*at);
                 (0..columns.len()).filter(is_day).collect()
             }
             None => Vec::new(),
@@ -477,6 +496,9 @@ impl Parser<'_> {
         let ordinal =
             self.meaning("ordinals", place).and_then(|(end, value)| Some((end, value.parse().ok()?)));
         let (start, nth) = ordinal.map_or((place, None), |(end, nth)| (end, Some(nth)));
+        if let Some((order, end)) = self.degree("est", start) {
+            return vec![(order, nth, end)];
+        }
         let Some((end, meaning)) = self.meaning("superlatives", start) else { return Vec::new() };
         let Some((role, sign)) = meaning.split_once(' ') else { return Vec::new() };
         let down = sign == ">";

@@ -26,7 +26,10 @@ impl Parser<'_> {
                 found.extend(self.file_figures(start));
             } else {
                 let begins = ["what_is", "show", "which"].iter().flat_map(|class| self.lex(class, start));
-                found.extend(begins.chain([start]).flat_map(|begin| self.top(begin)));
+                let begins: Vec<usize> = begins.chain([start]).collect();
+                found.extend(begins.iter().flat_map(|begin| self.top(*begin)));
+                let shares = begins.iter().flat_map(|begin| self.shares(*begin));
+                found.extend(shares.filter(|(select, ..)| self.is_one_share(select)));
                 found.extend(self.number_by(start));
             }
             found.extend(self.top_rows(start));
@@ -34,6 +37,11 @@ impl Parser<'_> {
         let ends =
             found.into_iter().filter(|(select, end, _)| self.is_end(*end) && !self.is_torn(&select.filter));
         ends.map(|(select, _, cost)| (Form::Select(Box::new(select)), cost)).collect()
+    }
+
+    /// Whether the share of one condition is asked for, and not one for each group.
+    fn is_one_share(&self, select: &Select) -> bool {
+        matches!(&select.asked, Asked::Share { part, by } if by.is_empty() && !self.is_torn(part))
     }
 
     /// Where a question may begin: after fillers, and after words like `can you tell me`.
@@ -101,10 +109,12 @@ impl Parser<'_> {
 
     /// A column, or a table that is referred to, by which rows are put together.
     pub(crate) fn grouping(&self, place: usize) -> All<Path> {
-        let mut found: All<Path> = self
-            .columns(place)
-            .into_iter()
-            .filter(|(path, ..)| !matches!(self.sort(path), Sort::Prose))
+        let columns = self.columns(place).into_iter();
+        let columns = columns.filter(|(path, ..)| !matches!(self.sort(path), Sort::Prose));
+        // `which owner has the most horses`: by name, and not by a key.
+        let name = |path: Path, end: usize| self.named_by(path.clone(), end).unwrap_or(path);
+        let mut found: All<Path> = columns
+            .map(|(path, end, cost)| (if self.files { path } else { name(path, end) }, end, cost))
             .collect();
         for (what, end, cost) in self.mentions(place) {
             if let What::Table(table) = what
@@ -500,7 +510,11 @@ impl Parser<'_> {
                             if !down && !(path.hops.is_empty() && (self.files || filter.is_always())) {
                                 continue;
                             }
-                            let has_none = self.index.tables[path.table].columns[path.column].has_nulls;
+                            let at = path
+                                .hops
+                                .first()
+                                .map_or((path.table, path.column), |hop| (self.focus, hop.column));
+                            let has_none = self.index.tables[at.0].columns[at.1].has_nulls;
                             let known = has_none.then(|| Cond::Not(Box::new(Cond::Null(path.clone()))));
                             let filter = Cond::all([vec![filter], known.into_iter().collect()].concat());
                             found.push((self.select(filter, asked.clone()), end, cost + more + less));
@@ -596,12 +610,10 @@ impl Parser<'_> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("which", start).into_iter().chain(self.lex("who", start)) {
             let begin = self.one("be", begin).unwrap_or(begin);
-            let Some((end, meaning)) = self.meaning("comparatives", begin) else { continue };
-            let Some((role, sign)) = meaning.split_once(' ') else { continue };
-            let Some(column) = self.role(role) else { continue };
+            let Some((order, end)) = self.comparative(begin) else { continue };
             let end = self.sign(',', end).or_else(|| self.sign(':', end)).unwrap_or(end);
             for (names, end, cost) in self.names(end).into_iter().filter(|(names, ..)| names.len() > 1) {
-                let order = Some(Order { by: Some(self.own(column)), down: sign == ">" });
+                let order = Some(order.clone());
                 found.push((Select { order, ..self.select(Cond::any(names), Asked::Rows) }, end, cost));
             }
         }

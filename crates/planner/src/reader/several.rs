@@ -1,5 +1,6 @@
 //! Requests of two clauses: two that follow each other, or an order with a condition.
 
+use super::explain::Unknown;
 use super::follow::rows_of;
 use super::form::{Argument, Form, Guard, Select};
 use super::guard;
@@ -73,6 +74,18 @@ fn condition_last(index: &Index, tokens: &[Token], place: usize, context: Contex
     let ordered = ordered(&order);
     let guards = guard::read(index, &tokens[place + length..], is_unless, &ordered)?;
     Some(guarded(order, guards))
+}
+
+/// The condition of an order that is understood without it.
+pub(super) fn unread_condition(index: &Index, tokens: &[Token], context: Context<'_>) -> Option<Unknown> {
+    (1..tokens.len()).find_map(|place| {
+        guard::word(&tokens[place..])?;
+        let comma = usize::from(tokens[place - 1].kind == Kind::Sign(','));
+        order(index, &tokens[..place - comma], context)?;
+        let said: Vec<&str> = tokens[place..].iter().map(|token| token.text.as_str()).collect();
+        let reason = format!("The condition “{}” is not understood", said.join(" "));
+        Some(Unknown::because(&tokens[place], &reason))
+    })
 }
 
 /// `If the Moon is under $100, buy 2 Moons`.

@@ -168,6 +168,18 @@ impl Index {
             || LEXICON.has("person_words", &last)
     }
 
+    /// Whether a column says where or in which state rows are, and not what they are.
+    pub(crate) fn is_state(&self, table: usize, column: usize) -> bool {
+        let is_state =
+            |word: &String| LEXICON.has("place_columns", word) || LEXICON.has("state_columns", word);
+        split_name(&self.tables[table].columns[column].name).iter().any(is_state)
+    }
+
+    /// Whether a column says when rows end or are due, and not when they were made.
+    pub(crate) fn is_end(&self, table: usize, column: usize) -> bool {
+        split_name(&self.tables[table].columns[column].name).iter().any(|word| LEXICON.has("end_words", word))
+    }
+
     /// The only column of days of a table.
     pub(crate) fn day(&self, table: usize) -> Option<usize> {
         let columns = &self.tables[table].columns;

@@ -37,7 +37,9 @@ impl Params {
         if let Some(bound) = known {
             return bound.name.clone();
         }
-        let mut own = name.to_owned();
+        let plain = |character: char| if character.is_alphanumeric() { character } else { '_' };
+        let name: String = name.chars().map(plain).collect();
+        let mut own = name.clone();
         let mut number = 2;
         while self.list.iter().any(|bound| bound.name == own) {
             own = format!("{name}_{number}");
@@ -189,7 +191,10 @@ impl<'a> Query<'a> {
     fn operand(&mut self, name: &str, operand: &Operand) -> String {
         match operand {
             Operand::Column(path) => self.column(path),
-            Operand::Lit(lit) if lit.at == (0, 0) && !lit.value.is_string() => lit.value.to_string(),
+            // A number that the owner declared is a param, as those of the request are; that there is some in stock is not.
+            Operand::Lit(lit) if lit.at == (0, 0) && (lit.value == 0 || lit.value.is_boolean()) => {
+                lit.value.to_string()
+            }
             Operand::Lit(lit) => self.mark(name, lit),
             Operand::Of(path, cond) => {
                 let (text, used) = self.below(path.table, |query| {

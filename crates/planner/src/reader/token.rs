@@ -337,7 +337,9 @@ fn unclear_at(text: &str) -> Option<(usize, f64)> {
     if is_unclear && mark(end) == Some(&b',') {
         end += 1 + digits(end + 1);
     }
-    is_unclear.then(|| (end, text[..end].replace(',', ".").parse().unwrap_or_default()))
+    // Before a comma points part thousands.
+    let plain = if text[..end].contains(',') { text[..end].replace('.', "") } else { text[..end].to_owned() };
+    is_unclear.then(|| (end, plain.replace(',', ".").parse().unwrap_or_default()))
 }
 
 /// The currency that a word or a sign means.
@@ -437,10 +439,18 @@ fn spelled(tokens: &[Token]) -> Vec<Token> {
     percents(out)
 }
 
-/// `10 percent` is `10%`, `5 dollars` is `$5`.
+/// `10 percent` is `10%`, `5 dollars` is `$5`, and so are `5 USD` and `USD 5`.
 fn percents(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
-    for token in tokens {
+    for mut token in tokens {
+        if let (Kind::Number(number) | Kind::Unclear(number), Some(last)) = (&mut token.kind, out.last())
+            && number.unit == Unit::Plain
+            && let Some(code) = currency(&last.lower).filter(|code| *code == last.text)
+        {
+            number.unit = Unit::Money(code);
+            token.at.0 = last.at.0;
+            out.pop();
+        }
         if let Some(Token { kind: Kind::Number(number) | Kind::Unclear(number), at, .. }) = out.last_mut()
             && token.kind == Kind::Word
         {
@@ -468,7 +478,10 @@ fn days(tokens: &[Token]) -> Vec<Token> {
             continue;
         };
         let place = (tokens[at].at.0, tokens[at + used - 1].at.1);
-        out.push(Token { kind: days, at: place, ..tokens[at].clone() });
+        // `March 2025` is not what is called March.
+        let words = tokens[at..at + used].iter().filter(|token| !matches!(token.kind, Kind::Sign(_)));
+        let words: Vec<&str> = words.map(|token| token.text.as_str()).collect();
+        out.push(token(&words.join(" "), days, place));
         at += used;
     }
     out

@@ -11,6 +11,7 @@ mod spoiled;
 mod stable;
 mod theatre;
 mod turns;
+mod yard;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -333,3 +333,15 @@ async fn a_column_that_a_later_delivery_has_twice_is_judged_by_no_kept_code() {
     }
     stands(&results, "other", CheckStatus::Pass, "");
 }
+
+#[tokio::test]
+async fn a_new_column_that_a_rule_names_exactly_is_not_passed_over_by_kept_code() {
+    let rules = hints(&[("amount", "amount must be at least 5"), ("day", "ship date must not be null")]);
+    let world = World::with(&rules, &[("t.csv", b"id,amt,ship_date\n1,5,2024-01-01\n2,7,2024-01-02\n")]);
+    let before = world.run().await;
+    world.write("data/t.csv", "id,amt,ship_date,amount,ship date\n1,5,2024-01-01,1,\n2,7,2024-01-02,1,\n");
+    let results = world.run().await;
+    for id in ["amount", "day"] {
+        assert_ne!(results[id].status, CheckStatus::Pass, "{:?} {:?}", before[id], results[id]);
+    }
+}

@@ -163,10 +163,23 @@ async fn a_hint_that_is_a_select_is_a_rule_in_sql() {
     let results = World::with(&checks.to_string(), &files).run().await;
     assert_eq!((results["missing"].status, results["missing"].failed), (CheckStatus::Fail, Some(1)));
     assert_eq!(results["missing"].kind, "sql");
+    assert_eq!(
+        results["missing"].samples[0].key["row"], 1,
+        "rows that a statement finds are counted from one"
+    );
     for id in ["none", "sentence"] {
         stands(&results, id, CheckStatus::Pass, "");
     }
     stands(&results, "figure", CheckStatus::Error, "always gives one row");
     stands(&results, "outside", CheckStatus::Error, "opens no files");
     stands(&results, "two", CheckStatus::Skipped, "");
+}
+
+#[tokio::test]
+async fn code_of_a_transformation_may_give_a_list_of_documents() {
+    let code = "o=frame('t')\ntable=o.to_dict('records')";
+    let check = json!([{"check_id": "T", "kind": "transform", "target_table": "t", "params": {"code": code, "output": "out/t.csv"}}]);
+    let world = World::with(&check.to_string(), &[("t.csv", b"id,v\n1,5\n2,7\n")]);
+    stands(&world.run().await, "T", CheckStatus::Pass, "");
+    assert_eq!(std::fs::read_to_string(world.root().join("out/t.csv")).unwrap(), "id,v\n1,5\n2,7\n");
 }

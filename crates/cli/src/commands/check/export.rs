@@ -8,10 +8,12 @@ use std::sync::Arc;
 
 use ordain_checks::export::{Exported, Target, UnknownTarget, export, export_python};
 use ordain_checks::file::CheckFiles;
+use ordain_checks::kinds::HINT;
 use ordain_checks::{Check, CheckResult, Selection};
 use ordain_engine::Quiet;
 use ordain_standing::{CheckOptions, CheckTask, write_file};
 use ordain_workspace::Workspace;
+use serde_json::Value;
 
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome};
@@ -69,7 +71,7 @@ impl FromStr for To {
     }
 }
 
-/// Compiles the checks and writes their code as one program.
+/// Compiles the checks and writes them: their code as one program, or the kinds that rules in words were read as.
 fn compiled(
     args: &Args,
     selection: Selection,
@@ -91,8 +93,25 @@ fn compiled(
         };
         let pairs: Vec<(&Check, &CheckResult)> =
             results.iter().filter_map(|result| Some((pair(result)?, result))).collect();
-        Ok(export_python(&pairs, &checks.loader()?))
+        Ok(match args.to {
+            To::Python => export_python(&pairs, &checks.loader()?),
+            To::Records(target) => {
+                let read = pairs.into_iter().map(|(check, result)| as_read(check, result));
+                export(target, &read.collect::<Vec<_>>())
+            }
+        })
     }))?
+}
+
+/// A check as the kind that its words were read as, where they were read as one.
+fn as_read(check: &Check, result: &CheckResult) -> Check {
+    let part = |name: &str| result.plan.as_ref().and_then(|plan| plan.get(name));
+    match (part("kind").and_then(Value::as_str), part("params").and_then(Value::as_object)) {
+        (Some(kind), Some(params)) if check.kind == HINT => {
+            Check { kind: kind.to_owned(), params: params.clone(), calculation_hint: None, ..check.clone() }
+        }
+        _ => check.clone(),
+    }
 }
 
 /// Carries out `ordain check export`.
@@ -102,13 +121,13 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
         selection.add(terms)?;
     }
     let files = super::files(workspace)?;
+    let checks = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+    let checks: Vec<Check> = checks.cloned().collect();
+    let has_words = checks.iter().any(|check| check.kind == HINT);
     let exported = match args.to {
-        To::Records(target) => {
-            let checks =
-                files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
-            export(target, &checks.cloned().collect::<Vec<_>>())
-        }
-        To::Python => compiled(args, selection, &files, workspace)?,
+        To::Records(target @ (Target::Json | Target::Yaml)) => export(target, &checks),
+        To::Records(target) if !has_words => export(target, &checks),
+        _ => compiled(args, selection, &files, workspace)?,
     };
     let text = if args.json { serde_json::to_string_pretty(&exported)? + "\n" } else { exported.text };
     match &args.output {

@@ -28,22 +28,11 @@ impl Writer<'_> {
             };
             row.push(format!("{}: {value}", quote(name)));
         }
-        let named: Vec<String> = values
-            .iter()
-            .map(|(at, _)| {
-                format!(
-                    "{} {{row[{}]}}",
-                    shape.columns[*at].name.replace('_', " "),
-                    quote(&shape.columns[*at].name).replace('"', "'")
-                )
-            })
-            .collect();
         let run = format!(
-            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = f\"Added {} with {}.\"\nSTATUS = \"success\"\n",
+            "row = {{{}}}\n{}_tbl.insert(row)\nanswer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{value}}\" for name, value in row.items()) + \".\"\nSTATUS = \"success\"\n",
             row.join(", "),
             shape.name,
-            braces(&words::a(&shape.noun)),
-            named.join(", "),
+            quote(&format!("Added {} with ", words::a(&shape.noun))),
         );
         guarded(&queries, &run)
     }
@@ -167,10 +156,11 @@ impl Writer<'_> {
         } else {
             "short = []\n"
         };
-        let sign = amounts::sign(&self.index.tables[table].columns[price]);
+        let sign = braces(&amounts::sign(&self.index.tables[table].columns[price]));
         let verb = action.words.first().map_or("do it", String::as_str);
         let is_sale = action.words.iter().any(|word| word == "sell");
-        let ask = if is_sale { "Shall I sell them?".to_owned() } else { format!("Shall I {verb} them?") };
+        let ask =
+            if is_sale { "Shall I sell them?".to_owned() } else { braces(&format!("Shall I {verb} them?")) };
         let run = format!(
             "wanted = [{}]\ntotal = sum(count * row[\"price\"] for count, row in wanted)\nnames = \" and \".join(f\"{{count}} {{row['label']}}\" for count, row in wanted)\n\
              {short}answer_text = f\"{{names}} would come to {sign}{{total:,.2f}}. {ask}\"\nif short:\n    \

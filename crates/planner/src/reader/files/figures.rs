@@ -1,8 +1,8 @@
 //! Several figures at once, shares and correlations.
 
-use super::frames::{Frame, ROWS, SHOWN, method, single};
+use super::frames::{Frame, ROWS, SHOWN, method, renamed_table};
 use super::gaps::{gaps_of, spoken};
-use crate::reader::code::{braces, quote};
+use crate::reader::code::{braces, quote, single};
 use crate::reader::form::{Cond, Measure, Path, Select};
 use crate::reader::words;
 
@@ -64,11 +64,12 @@ impl Frame<'_> {
         let keys = self.keys(by)?;
         let list: Vec<String> = keys.iter().map(|(_, key)| format!("rows[{}]", quote(key))).collect();
         let cells: Vec<String> =
-            keys.iter().map(|(_, key)| format!("{{shown(row[{}], True)}}", single(key))).collect();
+            keys.iter().map(|(name, _)| format!("{{shown(row[{}], True)}}", single(name))).collect();
         let making = format!(
-            "{}table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n",
+            "{}table = {mask}.groupby([{}]).mean().reset_index(name=\"share\").sort_values(\"share\", ascending=False, kind=\"stable\")\n{}",
             gaps_of(&spoken(&keys)),
             list.join(", "),
+            renamed_table(&keys),
         );
         let telling = format!(
             "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\

@@ -9,7 +9,7 @@ use super::chart;
 use super::gaps::{gaps_of, spoken};
 use super::source::load;
 use crate::exchange::MadeRows;
-use crate::reader::code::{braces, capital, named, paths_of, quote};
+use crate::reader::code::{braces, capital, named, paths_of, quote, shown_name, single};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
 use crate::reader::index::{Index, Period, Sort};
 use crate::reader::words;
@@ -383,14 +383,14 @@ impl<'a> Frame<'a> {
             .iter()
             .map(|(_, path)| self.index.is_id(path.table, path.column))
             .collect();
-        let cell = |at: usize, column: &str| {
-            let value = format!("row[{}]", single(column));
+        let cell = |at: usize, name: &str| {
+            let value = format!("row[{}]", single(name));
             if ids[at] { format!("{{shown({value}, True)}}") } else { format!("{{shown({value})}}") }
         };
-        let mut parts = columns.iter().enumerate().map(|(at, (name, column))| (name, cell(at, column)));
+        let mut parts = columns.iter().enumerate().map(|(at, (name, _))| (name, cell(at, name)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
         let rest: Vec<String> =
-            parts.map(|(name, cell)| format!("{} {cell}", name.replace('_', " "))).collect();
+            parts.map(|(name, cell)| format!("{} {cell}", braces(&name.replace('_', " ")))).collect();
         let row = if rest.is_empty() { first } else { format!("{first} ({})", rest.join(", ")) };
         let by_file = select.order.as_ref().filter(|order| order.by.is_none());
         let by_file = by_file.map(|order| words::order_words(self.index, order, select.nth, select.limit));
@@ -399,12 +399,13 @@ impl<'a> Frame<'a> {
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
         let telling = format!(
             "answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
-             named = rows[[{}]].head({SHOWN}).to_dict(\"records\")\n\
+             named = rows[[{}]].head({SHOWN}){}.to_dict(\"records\")\n\
              listed = \"; \".join(f\"{row}\" for row in named)\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = f\"{{len(rows):,}} {}: {{listed}}{{more}}.\" if len(rows) else {}\n\
              STATUS = \"success\" if len(rows) else \"no_match\"\n",
             list.join(", "),
+            renamed(&columns),
             braces(&said),
             self.none(select),
         );
@@ -498,7 +499,7 @@ impl<'a> Frame<'a> {
     pub(super) fn figure_name(&self, measure: &Measure) -> String {
         match measure {
             Measure::Count => "number".to_owned(),
-            other => self.figure_words(other).replace(' ', "_"),
+            other => shown_name(&self.figure_words(other).replace(' ', "_")),
         }
     }
 
@@ -603,16 +604,7 @@ impl<'a> Frame<'a> {
         keys: &[(String, String)],
     ) -> String {
         let figure = quote(&self.figure_name(measure));
-        let rename: Vec<String> = keys
-            .iter()
-            .filter(|(name, key)| name != key)
-            .map(|(name, key)| format!("{}: {}", quote(key), quote(name)))
-            .collect();
-        let rename = if rename.is_empty() {
-            String::new()
-        } else {
-            format!("table = table.rename(columns={{{}}})\n", rename.join(", "))
-        };
+        let rename = renamed_table(keys);
         let is_time = |path: &Path| {
             self.index.tables[path.table].columns[path.column]
                 .cut
@@ -681,9 +673,18 @@ fn literal(value: &Value) -> String {
     }
 }
 
-/// A text in single quotes, for use within an f-string.
-pub(super) fn single(text: &str) -> String {
-    let escaped: String =
-        text.chars().flat_map(|c| if matches!(c, '\'' | '\\') { vec!['\\', c] } else { vec![c] }).collect();
-    format!("'{escaped}'")
+/// Gives columns the names that the answer has for them: pairs of name and column.
+fn renamed(columns: &[(String, String)]) -> String {
+    let list: Vec<String> = columns
+        .iter()
+        .filter(|(name, column)| name != column)
+        .map(|(name, column)| format!("{}: {}", quote(column), quote(name)))
+        .collect();
+    if list.is_empty() { String::new() } else { format!(".rename(columns={{{}}})", list.join(", ")) }
+}
+
+/// The line that gives the columns of `table` their names, where they differ.
+pub(super) fn renamed_table(keys: &[(String, String)]) -> String {
+    let renamed = renamed(keys);
+    if renamed.is_empty() { renamed } else { format!("table = table{renamed}\n") }
 }

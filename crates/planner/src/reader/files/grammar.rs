@@ -219,7 +219,7 @@ impl Parser<'_> {
     }
 
     /// `share of active users by plan`, `what percentage of orders are returned`.
-    fn shares(&self, place: usize) -> All<Select> {
+    pub(crate) fn shares(&self, place: usize) -> All<Select> {
         let mut found: All<Select> = Vec::new();
         for begin in self.lex("file.share", place) {
             for (np, end, cost) in self.np(begin).iter().filter(|(np, ..)| {

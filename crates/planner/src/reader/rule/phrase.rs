@@ -358,6 +358,19 @@ impl Parser<'_> {
         found
     }
 
+    /// The values of a column that are named at a place.
+    fn known_values(&self, column: usize, place: usize) -> Vec<(Value, usize)> {
+        let known = self.mentions(place).into_iter().filter_map(|(what, end, _)| match what {
+            What::Value(table, of, value) if (table, of) == (self.focus, column) => {
+                Some((self.as_written(value, place, end), end))
+            }
+            _ => None,
+        });
+        let mut known: Vec<(Value, usize)> = known.collect();
+        known.dedup();
+        known
+    }
+
     /// A value that rows have as the rule writes it: what differs by case is another value.
     fn as_written(&self, value: Value, place: usize, end: usize) -> Value {
         let words: Vec<&str> = self.tokens[place..end].iter().map(|token| token.text.as_str()).collect();
@@ -368,7 +381,13 @@ impl Parser<'_> {
 
     /// A value of a list. After `one of` every word is one, known or not.
     fn list_value(&self, column: usize, place: usize, is_list: bool) -> Vec<(Value, usize)> {
-        let place = self.fill(place);
+        // `the end` may be a value with its article.
+        let whole = self.known_values(column, place);
+        let filled = self.fill(place);
+        if filled != place && !whole.is_empty() {
+            return whole;
+        }
+        let place = filled;
         let Some(token) = self.tokens.get(place) else { return Vec::new() };
         let sort = self.index.tables[self.focus].columns[column].sort;
         let is_text = matches!(sort, Sort::Text | Sort::Prose);
@@ -387,21 +406,14 @@ impl Parser<'_> {
             _ => return Vec::new(),
         }
         let flag = match token.lower.as_str() {
-            "true" => Some(true),
-            "false" => Some(false),
+            "true" | "yes" | "ja" | "oui" => Some(true),
+            "false" | "no" | "nein" | "non" => Some(false),
             _ => None,
         };
         if let (Sort::Flag, Some(flag)) = (sort, flag) {
             return vec![(json!(flag), place + 1)];
         }
-        let known = self.mentions(place).into_iter().filter_map(|(what, end, _)| match what {
-            What::Value(table, of, value) if (table, of) == (self.focus, column) => {
-                Some((self.as_written(value, place, end), end))
-            }
-            _ => None,
-        });
-        let mut known: Vec<(Value, usize)> = known.collect();
-        known.dedup();
+        let known = self.known_values(column, place);
         if !known.is_empty() || !is_list || !is_text {
             return known;
         }
@@ -474,7 +486,12 @@ impl Parser<'_> {
 
     /// A text as it is written: in quotes, between slashes, or up to the next blank.
     fn raw(&self, place: usize) -> Option<(String, usize)> {
-        let place = self.fill(place);
+        // `contain an @` has an article; of `start with A B` and `contain the end` no word may be left out.
+        let filled = self.fill(place);
+        let is_sign = self.tokens.get(filled).is_some_and(|token| matches!(token.kind, Kind::Sign(_)));
+        let is_article =
+            self.tokens.get(place).is_some_and(|token| matches!(token.text.as_str(), "a" | "an" | "the"));
+        let place = if filled == place + 1 && is_article && is_sign { filled } else { place };
         let token = self.tokens.get(place)?;
         if token.kind == Kind::Quoted {
             return Some((token.text.clone(), place + 1));

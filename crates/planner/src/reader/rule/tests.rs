@@ -490,3 +490,26 @@ fn a_value_of_a_rule_is_as_it_is_written_and_not_as_rows_have_it() {
         assert_eq!(draft.declared.unwrap()["params"]["values"], values, "{hint}");
     }
 }
+#[test]
+fn no_word_is_left_out_of_a_text_that_a_rule_looks_for() {
+    let read = |hint: &str| {
+        let mut brief = brief(hint);
+        with_values(&mut brief, "status", &["the end", "end", "A-1"]);
+        match plan(&brief) {
+            Reply::Plan(draft) => Some(draft.declared.unwrap()["params"].clone()),
+            _ => None,
+        }
+    };
+    for (hint, pattern) in [
+        ("status must match A-[0-9]", "A-[0-9]"),
+        ("status must match the pattern A-[0-9]+", "A-[0-9]+"),
+        ("status must start with A-", "^A\\-"),
+    ] {
+        assert_eq!(read(hint).unwrap()["pattern"], pattern, "{hint}");
+    }
+    assert!(read("status must contain an @").is_some());
+    assert_eq!(read("status must be the end").unwrap()["values"], json!(["the end"]));
+    for hint in ["status must start with A B", "status must contain the end"] {
+        assert_eq!(read(hint), None, "{hint}");
+    }
+}

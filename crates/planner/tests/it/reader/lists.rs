@@ -119,8 +119,8 @@ fn an_answer_is_compared_with_what_was_offered_first() {
     reads(&offer, "Six", "book: seats 2, show Six, patron Nina Cole");
     reads(
         &offer,
-        "the one in the Main",
-        "book: seats 2, show (shows where genre is musical, house is Main), patron Nina Cole",
+        "the one in the Main Stage",
+        "book: seats 2, show (shows where genre is musical, house is Main Stage), patron Nina Cole",
     );
     for request in ["6", "2?", "not 2", "1 and 2"] {
         asks(&offer, request);

@@ -30,11 +30,15 @@ pub(crate) fn packages(profile: Profile) -> &'static [&'static str] {
     }
 }
 
-/// Judges the code of a job as it was received.
+fn with_own(profile: Profile, own: &[String]) -> impl Iterator<Item = &str> {
+    packages(profile).iter().copied().chain(own.iter().map(String::as_str))
+}
+
+/// Judges the code of a job as it was received. `own` are modules that this executor has besides the profile's.
 pub(crate) fn judge(
     job: &proto::Job,
     contract: Contract,
-    profile: Profile,
+    (profile, own): (Profile, &[String]),
     values: &Map<String, Value>,
 ) -> Result<Verdict, String> {
     let sent = job.judgement.clone().unwrap_or_default();
@@ -42,7 +46,7 @@ pub(crate) fn judge(
     let schema = Schema { tables: tables(sent.tables, &job.tables)? };
     let mut policy = Policy::for_contract(contract);
     if contract != Contract::Open {
-        policy = policy.with_packages(packages(profile).iter().copied());
+        policy = policy.with_packages(with_own(profile, own));
     }
     if !sent.statuses.is_empty() {
         policy.statuses = sent.statuses;
@@ -71,7 +75,7 @@ pub(crate) fn judge(
 
 /// What a caller asks for that only an executor for `open` code gives: rules that are lifted, or helpers that do what
 /// code may not. Helpers run before the code and beside it, so they are judged like a program.
-pub(crate) fn widens(job: &proto::Job, profile: Profile) -> Option<String> {
+pub(crate) fn widens(job: &proto::Job, (profile, own): (Profile, &[String])) -> Option<String> {
     let sent = job.judgement.clone().unwrap_or_default();
     for (what, lifted) in [("allowed_imports", &sent.allowed_imports), ("allowed_calls", &sent.allowed_calls)]
     {
@@ -82,7 +86,7 @@ pub(crate) fn widens(job: &proto::Job, profile: Profile) -> Option<String> {
     if job.helpers.is_empty() {
         return None;
     }
-    let mut policy = Policy::for_contract(Contract::Exec).with_packages(packages(profile).iter().copied());
+    let mut policy = Policy::for_contract(Contract::Exec).with_packages(with_own(profile, own));
     policy.names.extend(Policy::for_contract(Contract::Ask).names);
     policy.names.extend(sent.names);
     policy.names.extend(job.tables.iter().map(|table| format!("{table}_tbl")));
@@ -250,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_plan_that_the_caller_accepted_is_accepted_again() {
-        let verdict = judge(&sent(BUY, rules()), Contract::Ask, Profile::Core, &Map::new()).unwrap();
+        let verdict = judge(&sent(BUY, rules()), Contract::Ask, (Profile::Core, &[]), &Map::new()).unwrap();
         assert!(verdict.is_accepted(), "{:?}", verdict.findings);
     }
 
@@ -264,26 +268,28 @@ mod tests {
         for (verb, is_accepted) in [("look", true), ("send", false)] {
             let code = format!("{BUY}tools.mail.{verb}()\n");
             let job = sent(&code, rules.clone());
-            let verdict = judge(&job, Contract::Ask, Profile::Core, &Map::new()).unwrap();
+            let verdict = judge(&job, Contract::Ask, (Profile::Core, &[]), &Map::new()).unwrap();
             assert_eq!(verdict.is_accepted(), is_accepted, "{:?}", verdict.findings);
         }
         let mut job = sent(BUY, rules);
         job.judgement.as_mut().unwrap().tools_json = "nonsense".to_owned();
-        assert!(judge(&job, Contract::Ask, Profile::Core, &Map::new()).unwrap_err().contains("tools_json"));
+        assert!(
+            judge(&job, Contract::Ask, (Profile::Core, &[]), &Map::new()).unwrap_err().contains("tools_json")
+        );
     }
 
     #[test]
     fn a_plan_that_was_changed_on_its_way_is_judged_by_what_it_is_now() {
         let code = BUY.replace("'name'", "'nmae'");
-        let verdict = judge(&sent(&code, rules()), Contract::Ask, Profile::Core, &Map::new()).unwrap();
+        let verdict = judge(&sent(&code, rules()), Contract::Ask, (Profile::Core, &[]), &Map::new()).unwrap();
         assert!(!verdict.is_accepted());
     }
 
     #[test]
     fn an_import_that_the_profile_lacks_is_refused_whatever_the_caller_says() {
         let job = proto::Job { code: "import pandas".to_owned(), ..proto::Job::default() };
-        assert!(!judge(&job, Contract::Exec, Profile::Core, &Map::new()).unwrap().is_accepted());
-        assert!(judge(&job, Contract::Exec, Profile::Data, &Map::new()).unwrap().is_accepted());
+        assert!(!judge(&job, Contract::Exec, (Profile::Core, &[]), &Map::new()).unwrap().is_accepted());
+        assert!(judge(&job, Contract::Exec, (Profile::Data, &[]), &Map::new()).unwrap().is_accepted());
     }
 
     #[test]
@@ -291,7 +297,7 @@ mod tests {
         let names = vec!["x".to_owned(); ENTRIES_MAX + 1];
         let judgement = Some(proto::Judgement { names, ..proto::Judgement::default() });
         let job = proto::Job { judgement, ..proto::Job::default() };
-        let problem = judge(&job, Contract::Exec, Profile::Core, &Map::new()).unwrap_err();
+        let problem = judge(&job, Contract::Exec, (Profile::Core, &[]), &Map::new()).unwrap_err();
         assert!(problem.contains("`names`"), "{problem}");
     }
 }

@@ -12,6 +12,7 @@ use ordain_cell::{
     Artifact, CellError, Execution, Host, HostCall, InputFile, Job, Level, Output, Stream, Timing,
 };
 use ordain_types::{Cause, Limits, format_bytes};
+use ordain_verify::FULL_IMPORTS;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
@@ -90,9 +91,7 @@ pub(super) async fn run(
         }
         Ok(Ended::Ran(execution)) => Ok(*execution),
         Ok(Ended::Rejected(said)) => {
-            let hint = Some(
-                "the executor has other rules or another version: compare `ordain --version`".to_owned(),
-            );
+            let hint = Some(why_refused(job).to_owned());
             Err(Failed::before(CellError::Refused { executor: executor.address.clone(), said, hint }))
         }
         Ok(Ended::BrokeTheRules(said)) => Ok(ended(
@@ -101,6 +100,15 @@ pub(super) async fn run(
         )),
         Err(status) => Err(Failed { error: executor.error(&status, session, was_heard), was_heard }),
     }
+}
+
+/// Why code that was accepted here may be refused there.
+fn why_refused(job: &Job) -> &'static str {
+    let mut packages = job.judged_by.iter().flat_map(|judged_by| &judged_by.policy.packages);
+    if packages.any(|package| !FULL_IMPORTS.contains(&package.as_str())) {
+        return "packages of a workspace have to be offered there: `ordain executor --lock ordain.lock`";
+    }
+    "the executor has other rules or another version: compare `ordain --version`"
 }
 
 /// How the events of a job ended.

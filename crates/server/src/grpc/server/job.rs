@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ordain_cell::profile::Profile;
+use ordain_cell::profile::{PackageLock, Profile};
 use ordain_cell::{
     Execution, Executor as _, FailingRows, Host, HostCall, HostError, HostFuture, Job, NoHost,
 };
@@ -142,8 +142,9 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
     let contract = read_contract(shared, &sent)?;
     let limits = convert::limits_within(sent.limits.as_ref(), &shared.options.limits_max).map_err(invalid)?;
     check_names(&sent)?;
+    let own = shared.options.local.data_dir.packages().map_or(&[][..], PackageLock::modules);
     if !shared.options.allow_open
-        && let Some(message) = convert::widens(&sent, profile)
+        && let Some(message) = convert::widens(&sent, (profile, own))
     {
         return Err(status(
             Reason::NotOffered,
@@ -155,7 +156,7 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
         "" => Map::new(),
         text => from_json(text, "the values").map_err(invalid)?,
     };
-    let (verdict, sent, values) = judge(sent, contract, profile, values).await?;
+    let (verdict, sent, values) = judge(sent, contract, (profile, own), values).await?;
     if !verdict.is_accepted() {
         told.cause = Some(Cause::Rejected);
         let result = convert::rejection(&verdict, &limits, shared.executor.level());
@@ -186,12 +187,13 @@ async fn read(shared: &Shared, sent: proto::Job, told: &mut Told) -> Result<Read
 async fn judge(
     sent: proto::Job,
     contract: Contract,
-    profile: Profile,
+    (profile, own): (Profile, &[String]),
     values: Map<String, Value>,
 ) -> Result<(ordain_verify::Verdict, proto::Job, Map<String, Value>), Status> {
     let is_long = sent.code.len() + sent.helpers.len() > LONG_CODE_BYTES;
+    let own = own.to_vec();
     let judge = move || {
-        let verdict = convert::judge(&sent, contract, profile, &values);
+        let verdict = convert::judge(&sent, contract, (profile, &own), &values);
         verdict.map(|verdict| (verdict, sent, values)).map_err(invalid)
     };
     if !is_long {
