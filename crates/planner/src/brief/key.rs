@@ -46,7 +46,8 @@ fn schema(file: &FileBrief) -> Value {
         .flatten()
         .map(|table| {
             let columns = table.get("columns").and_then(Value::as_array).into_iter().flatten();
-            let columns: Vec<Value> = columns.map(|column| picked(column, &["name", "type"])).collect();
+            let columns: Vec<Value> =
+                columns.map(|column| picked(column, &["name", "type", "currency", "unit"])).collect();
             json!([picked(table, &FINDING), columns])
         })
         .collect();
@@ -83,6 +84,27 @@ mod tests {
             facts: json!({ "tables": [{ "rows": rows, "columns": [{ "name": "units", "type": kind, "samples": [rows] }] }] }),
         });
         question_key(&brief)
+    }
+
+    #[test]
+    fn a_column_in_another_currency_or_unit_changes_the_key() {
+        let key = |counts: Value| {
+            let mut brief = Brief::new(Task::Code, "rows with cost above 5");
+            let (name, kind) = ("f.csv".to_owned(), "csv".to_owned());
+            let mut column = json!({ "name": "cost", "type": "decimal" });
+            column.as_object_mut().unwrap().extend(counts.as_object().unwrap().clone());
+            brief.files.push(FileBrief {
+                name,
+                bytes: 10,
+                kind,
+                facts: json!({ "tables": [{ "columns": [column] }] }),
+            });
+            question_key(&brief)
+        };
+        let all =
+            [json!({}), json!({ "currency": "USD" }), json!({ "currency": "EUR" }), json!({ "unit": "kg" })];
+        let different: std::collections::BTreeSet<String> = all.into_iter().map(key).collect();
+        assert_eq!(different.len(), 4);
     }
 
     #[test]
