@@ -11,7 +11,10 @@ mod status;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::context::{
+    ConsumerInfoError, ConsumerInfoErrorKind, CreateStreamError, CreateStreamErrorKind, RequestError,
+    RequestErrorKind,
+};
 use async_nats::jetstream::stream::StorageType;
 use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
@@ -193,6 +196,11 @@ fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(|error| {
         let stream = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
         let consumer = error.downcast_ref::<stream::ConsumerError>().map(stream::ConsumerError::kind);
+        let info = error.downcast_ref::<ConsumerInfoError>().map(ConsumerInfoError::kind);
+        let asked = error.downcast_ref::<RequestError>().map(RequestError::kind);
+        if info == Some(ConsumerInfoErrorKind::TimedOut) || asked == Some(RequestErrorKind::TimedOut) {
+            return true;
+        }
         match (stream, consumer) {
             (Some(CreateStreamErrorKind::TimedOut | CreateStreamErrorKind::JetStreamUnavailable), _)
             | (_, Some(stream::ConsumerErrorKind::TimedOut | stream::ConsumerErrorKind::Request)) => true,
