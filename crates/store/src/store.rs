@@ -19,6 +19,7 @@ use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::StoreError;
+use crate::files::Contents;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
@@ -53,8 +54,8 @@ pub(crate) struct Inner {
     pub(crate) clock: Clock,
     /// Folder for what is kept outside the database.
     pub(crate) state: PathBuf,
-    /// Folder for files that all nodes have in common.
-    pub(crate) files: Option<PathBuf>,
+    /// Where the content of files is, if not in the database.
+    pub(crate) files: Option<Contents>,
     declarations: Vec<TableDeclaration>,
     seeds: Option<Arc<dyn SeedReader>>,
     catalog: RwLock<Arc<Catalog>>,
@@ -126,7 +127,7 @@ impl Store {
                 pool,
                 ledger,
                 state: options.state,
-                files: options.files,
+                files: options.files.map(|place| Contents::open(place, options.clock.clone())).transpose()?,
                 row_wise: options.invariants.iter().map(|rule| RowWise::of(&rule.sql)).collect(),
                 invariants: options.invariants,
                 limits: options.limits,

@@ -9,4 +9,5 @@ pub mod link;
 pub mod long;
 pub mod nats;
 pub mod postgres;
+pub mod s3;
 pub mod seller;

@@ -107,7 +107,7 @@ impl Servers {
             // The one before is certainly gone, and so is its hold on the ports.
             drop(server.holder.stdin.take());
             server.holder.wait().expect("its shell");
-            server.holder = hold(&program, &server.options).expect("its shell");
+            server.holder = hold(&format!("{} {}", program.display(), server.options)).expect("its shell");
             match self.wait() {
                 Ok(()) => return,
                 Err(error) => problem = Some(error),
@@ -154,7 +154,8 @@ impl Servers {
                     routes.join(",")
                 );
             }
-            Ok(Server { port, health, holder: hold(&program, &options)?, options })
+            let holder = hold(&format!("{} {options}", program.display()))?;
+            Ok(Server { port, health, options, holder })
         };
         let servers = ports.chunks(3).enumerate().map(hold).collect::<anyhow::Result<Vec<_>>>()?;
         let servers = Self { all: servers, links, folder };
@@ -195,9 +196,8 @@ fn free_ports(count: usize) -> anyhow::Result<Vec<u16>> {
 }
 
 /// Starts a server under a shell that ends it once the pipe to it is closed.
-fn hold(program: &Path, options: &str) -> anyhow::Result<Child> {
-    let script =
-        format!("{} {options} & server=$!; cat >/dev/null; kill -KILL $server; wait", program.display());
+pub(crate) fn hold(server: &str) -> anyhow::Result<Child> {
+    let script = format!("{server} & server=$!; cat >/dev/null; kill -KILL $server; wait");
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     // A group of its own, so that an interrupt from the keyboard does not reach it before the pipe is closed.

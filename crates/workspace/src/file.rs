@@ -67,7 +67,7 @@ pub(super) struct StoreSection {
     pub(super) tables: Option<Vec<String>>,
     /// Where the ledger's checkpoint is kept.
     pub(super) checkpoint: Option<String>,
-    /// The folder that all nodes of a cluster have in common, for files.
+    /// The folder or the bucket that all nodes of a cluster reach, for files.
     pub(super) files: Option<String>,
     /// The role under which plan SQL runs.
     pub(super) plan_role: Option<String>,

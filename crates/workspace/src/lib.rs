@@ -26,7 +26,8 @@ use std::sync::Arc;
 use ordain_cell::Level;
 use ordain_planner::ModelSettings;
 use ordain_store::{
-    Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
+    BucketOptions, Database, FilePlace, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions,
+    TableDeclaration,
 };
 use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Approval, Budgets, Catalog, Limits, Schema};
@@ -76,8 +77,8 @@ pub struct Workspace {
     pub database: Database,
     /// The file with the ledger's checkpoint, where it is not kept beside the database.
     pub checkpoint: Option<PathBuf>,
-    /// The folder that all nodes of a cluster have in common, for files; they are in the database without one.
-    pub shared_files: Option<PathBuf>,
+    /// Where all nodes of a cluster reach the content of files; it is in the database without one.
+    pub shared_files: Option<FilePlace>,
     /// The role under which plan SQL runs on PostgreSQL.
     pub plan_role: Option<String>,
     /// Where copies of the store go, and how often they are made.
@@ -305,7 +306,7 @@ impl Workspace {
             helpers: String::new(),
             database,
             checkpoint,
-            shared_files: file.store.files.as_ref().map(|folder| root.join(folder)),
+            shared_files: shared_files(root, file.store.files, &environment)?,
             plan_role: file.store.plan_role,
             backup: BackupSettings::of(root, &file.backup)?,
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
@@ -435,6 +436,35 @@ fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
         is_small: section.small,
         effort: section.effort,
     })
+}
+
+/// The region that requests to a bucket are signed for where nothing else is said; most services of one's own take it.
+const REGION: &str = "us-east-1";
+
+fn shared_files(
+    root: &Path,
+    place: Option<String>,
+    environment: &Environment,
+) -> Result<Option<FilePlace>, WorkspaceError> {
+    let Some(address) = place else { return Ok(None) };
+    if !address.contains("://") {
+        return Ok(Some(FilePlace::Folder(root.join(address))));
+    }
+    let needed = |name: &str| {
+        environment.get(name).ok_or_else(|| WorkspaceError {
+            file: FILE.to_owned(),
+            line: None,
+            message: format!("the environment variable `{name}`, which `store.files` needs, is not set"),
+            hint: Some("set it to a key that may read, write and remove objects of the bucket".to_owned()),
+        })
+    };
+    Ok(Some(FilePlace::Bucket(BucketOptions {
+        region: environment.get("AWS_REGION").unwrap_or_else(|| REGION.to_owned()),
+        key_id: needed("AWS_ACCESS_KEY_ID")?,
+        secret: Secret(needed("AWS_SECRET_ACCESS_KEY")?),
+        token: environment.get("AWS_SESSION_TOKEN").map(Secret),
+        address,
+    })))
 }
 
 fn database(

@@ -92,7 +92,7 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "store.files",
         &["ORDAIN_STORE_FILES"],
-        "a folder that all nodes of a cluster have in common, for files; without it they are in the database",
+        "a folder or https://HOST/BUCKET that all nodes of a cluster reach, for files; without it they are in the database",
     ),
     setting(
         "store.plan_role",
@@ -157,6 +157,10 @@ pub const SETTINGS: &[Setting] = &[
     secret(&["GEMINI_API_KEY", "GOOGLE_API_KEY"], "the key for Gemini"),
     secret(&["OPENROUTER_API_KEY", "API_KEY"], "the key for OpenRouter"),
     secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
+    secret(&["AWS_ACCESS_KEY_ID"], "the name of the key for the bucket of `store.files`"),
+    secret(&["AWS_SECRET_ACCESS_KEY"], "the key for that bucket"),
+    secret(&["AWS_SESSION_TOKEN"], "what a key for a while comes with"),
+    variable(&["AWS_REGION"], "the bucket's region; us-east-1 if it is not said"),
     of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
     of_process(&[VARIABLE], "folders of workspaces that are accepted as they are, separated by colons"),
     of_process(ARTIFACTS, "where the files that runs leave are kept, if not in the workspace"),
@@ -357,7 +361,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "store.checkpoint" => {
             return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
         }
-        "store.files" => return workspace.shared_files.as_ref().map(|path| path.display().to_string()),
+        "store.files" => return workspace.shared_files.as_ref().map(ToString::to_string),
         "store.plan_role" => return workspace.plan_role.clone(),
         "backup.to" => {
             let copies = &workspace.backup;

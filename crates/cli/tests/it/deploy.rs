@@ -4,7 +4,7 @@
 //! own parser reads each flag and value before it, and nothing is done.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::command::{Folder, ordain, run};
 
@@ -144,6 +144,25 @@ fn the_services_of_a_cluster_run_what_there_is_and_know_each_other() {
         let of = |flag: &str| entry[entry.iter().position(|word| word == flag).unwrap() + 1].clone();
         assert!(of("--routes").split(',').all(|route| !route.contains(&of("-n"))), "{entry:?}");
     }
+}
+
+/// Whether Kubernetes' own schemas know everything in a file of manifests.
+fn kubernetes_takes(manifests: &Path) -> bool {
+    let packages = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("validators");
+    let mut judge = Command::new("python3");
+    judge.args(["-m", "kubernetes_validate", "--strict", "-k", "1.31"]).arg(manifests);
+    judge.env("PYTHONPATH", packages).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let judged = run(judge);
+    assert!(!judged.stderr.contains("No module named"), "`cargo xtask test` gets it: {judged:?}");
+    judged.code == Some(0)
+}
+
+#[test]
+fn kubernetes_itself_finds_nothing_wrong_with_the_manifests() {
+    assert!(kubernetes_takes(&path("kubernetes.yaml")));
+    let folder = Folder::new();
+    let wrong = folder.file("wrong.yaml", deploy("kubernetes.yaml").replace("replicas:", "replica:"));
+    assert!(!kubernetes_takes(Path::new(&wrong)), "a name that is not there is noticed");
 }
 
 #[test]

@@ -61,7 +61,8 @@ impl Nodes {
         Served::start(&["--cluster", &self.nats.url(), "--wall-max", "30m"])
     }
 
-    pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
+    /// Has a folder sign with the key of the first one.
+    pub(crate) fn share_key(&self, at: usize) {
         let state = |at: usize| Path::new(&self.shops[at].root).join(".ordain");
         if at > 0 {
             std::fs::create_dir_all(state(at)).unwrap();
@@ -69,6 +70,10 @@ impl Nodes {
                 std::fs::copy(state(0).join(name), state(at).join(name)).unwrap();
             }
         }
+    }
+
+    pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
+        self.share_key(at);
         let cluster = self.nats.url();
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {

@@ -1,14 +1,16 @@
 //! One run of checks on several nodes of a cluster.
 
 use std::fmt::Write as _;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::sync::mpsc;
 
 use ordain_testkit::postgres;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::cluster::bought;
-use crate::command::eventually;
+use crate::command::{Running, eventually, ordain};
 use crate::executor::Shop;
 use crate::nodes::Nodes;
 use crate::serve::{Answer, Server, send};
@@ -166,4 +168,52 @@ fn what_is_due_by_the_clock_is_carried_out_once_while_nodes_restart() {
     let of_clock =
         ask("SELECT count(*) FROM ordain.claims WHERE claim LIKE 'schedule stock%' AND finished = 1");
     assert_eq!((of_clock.as_str(), ask("SELECT count(*) FROM ordain.runs").as_str()), ("2", "2"));
+}
+
+/// `ordain check watch` in a copy of the workspace, and where its lines go.
+fn watch(nodes: &Nodes, at: usize, lines: mpsc::Sender<String>) -> Running {
+    let mut command = ordain(["check", "watch"]);
+    command.current_dir(&nodes.shops[at].root).env("ORDAIN_STORE_URL", nodes.url());
+    let mut running = Running::start(command);
+    let stderr = running.0.stderr.take().unwrap();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            let _ = lines.send(line);
+        }
+    });
+    running
+}
+
+#[test]
+fn a_change_of_files_that_several_machines_watch_is_run_once() {
+    let nodes = Nodes::new(2, 1);
+    let check = json!([{ "check_id": "c", "kind": "range", "target_table": "numbers", "severity": "high",
+        "params": { "column": "amount", "min": 0 }, "key_columns": ["n"] }]);
+    let write = |folder: &str, file: &str, text: &str| {
+        for shop in &nodes.shops {
+            let folder = Path::new(&shop.root).join(folder);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(file), text).unwrap();
+        }
+    };
+    write("data", "numbers.csv", "n,amount\n1,1\n");
+    for shop in &nodes.shops {
+        let _ = std::fs::remove_dir_all(Path::new(&shop.root).join("checks"));
+    }
+    write("checks", "checks.json", &check.to_string());
+    assert_eq!(nodes.run(&["tables"]).code, Some(0));
+    nodes.share_key(1);
+    let (sender, lines) = mpsc::channel();
+    let _watching = [watch(&nodes, 0, sender.clone()), watch(&nodes, 1, sender)];
+    let hear = |text: &str| lines.iter().find(|line| line.contains(text)).expect("they go on");
+    hear("watching");
+    hear("watching");
+    // The second change is one back to what was run before.
+    for (runs, rows) in [(1, "1,1\n2,2\n"), (2, "1,1\n"), (3, "1,1\n2,2\n")] {
+        write("data", "numbers.csv", &format!("n,amount\n{rows}"));
+        // One of them says that it was not the one.
+        hear("another process");
+        let listed = postgres::Server::shared().psql(nodes.url(), "SELECT run_id FROM ordain.runs");
+        assert_eq!(listed.lines().count(), runs, "{listed}");
+    }
 }

@@ -12,7 +12,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind};
+use async_nats::jetstream::context::{
+    ConsumerInfoError, ConsumerInfoErrorKind, CreateStreamError, CreateStreamErrorKind, RequestError,
+    RequestErrorKind,
+};
 use async_nats::jetstream::stream::StorageType;
 use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
 use async_nats::{Client, ConnectOptions, ServerAddr};
@@ -194,6 +197,11 @@ fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
     std::iter::successors(Some(error), |error| error.source()).any(|error| {
         let stream = error.downcast_ref::<CreateStreamError>().map(CreateStreamError::kind);
         let consumer = error.downcast_ref::<stream::ConsumerError>().map(stream::ConsumerError::kind);
+        let info = error.downcast_ref::<ConsumerInfoError>().map(ConsumerInfoError::kind);
+        let asked = error.downcast_ref::<RequestError>().map(RequestError::kind);
+        if info == Some(ConsumerInfoErrorKind::TimedOut) || asked == Some(RequestErrorKind::TimedOut) {
+            return true;
+        }
         match (stream, consumer) {
             (Some(CreateStreamErrorKind::TimedOut | CreateStreamErrorKind::JetStreamUnavailable), _)
             | (_, Some(stream::ConsumerErrorKind::TimedOut | stream::ConsumerErrorKind::Request)) => true,
@@ -274,7 +282,7 @@ impl Nats {
     /// Joins the cluster of a store.
     pub async fn join(link: Link, store: &str, workspace: &str) -> Result<Self, ClusterError> {
         let node = random_name("name this node")?;
-        let places = Places::make(&link, store, workspace, &node).await?;
+        let places = Box::pin(Places::make(&link, store, workspace, &node)).await?;
         let (store, workspace) = (store.to_owned(), workspace.to_owned());
         Ok(Self { link, node, store, workspace, places, troubled: <[AtomicBool; 4]>::default() })
     }
@@ -285,7 +293,7 @@ impl Nats {
         if said.is_ok() && !self.is_troubled() {
             return Ok(());
         }
-        Places::make(&self.link, &self.store, &self.workspace, &self.node).await?;
+        Box::pin(Places::make(&self.link, &self.store, &self.workspace, &self.node)).await?;
         members::say(&self.places.nodes, &self.node, member).await
     }
 

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ordain_store::{KeptFile, Store, StoreOptions};
+use ordain_store::{BucketOptions, Clock, FilePlace, KeptFile, Secret, Store, StoreOptions};
+use ordain_testkit::s3;
 
 use crate::world::on_both;
 
@@ -27,7 +28,7 @@ on_both! {
 
     async fn files_are_in_a_folder_where_one_is_named(world: World) {
         let folder = tempfile::tempdir().unwrap();
-        let in_folder = || StoreOptions { files: Some(folder.path().join("shared")), ..world.shop_options() };
+        let in_folder = || StoreOptions { files: Some(FilePlace::Folder(folder.path().join("shared"))), ..world.shop_options() };
         let before = world.shop().await;
         before.keep_file(OWNER, "old.txt", b"from before").await.unwrap();
         let (one, other) = (Store::open(in_folder()).await.unwrap(), Store::open(in_folder()).await.unwrap());
@@ -49,6 +50,41 @@ on_both! {
         assert_eq!((contents().len(), other.kept_file(OWNER, "b.txt").await.unwrap()), (1, None));
         one.remove_files(OWNER).await.unwrap();
         assert_eq!((contents().len(), other.kept_files(OWNER).await.unwrap().len()), (0, 0));
+    }
+
+    async fn files_are_in_a_bucket_where_one_is_named(world: World) {
+        let server = s3::Server::start();
+        let options = |secret: &str, bucket: &str| {
+            let files = FilePlace::Bucket(BucketOptions {
+                address: format!("{}{bucket}", server.address),
+                region: "us-east-1".to_owned(),
+                key_id: s3::KEY.to_owned(),
+                secret: Secret(secret.to_owned()),
+                token: None,
+            });
+            // A signature is good for a few minutes of the real time.
+            StoreOptions { files: Some(files), clock: Clock::default(), ..world.shop_options() }
+        };
+        let open = |secret: &str, bucket: &str| Store::open(options(secret, bucket));
+        let (one, other) = (open(s3::KEY, "/ordain").await.unwrap(), open(s3::KEY, "/ordain").await.unwrap());
+        let long: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).take(5_000_001).collect();
+        for content in [&b"first"[..], &long, b""] {
+            one.keep_file(OWNER, "../a.txt", content).await.unwrap();
+            assert!(other.kept_file(OWNER, "../a.txt").await.unwrap().as_deref() == Some(content));
+        }
+        assert_eq!(server.holding(b"first"), 0, "a newer version replaces the older one");
+        one.keep_file(OWNER, "b.txt", b"ten").await.unwrap();
+        assert_eq!(server.holding(b"ten"), 1);
+        one.remove_files(OWNER).await.unwrap();
+        assert_eq!((server.holding(b"ten"), other.kept_file(OWNER, "b.txt").await.unwrap()), (0, None));
+        // What cannot be kept is refused, with what to do.
+        for (secret, bucket, said) in [("wrong", "", "SignatureDoesNotMatch"), (s3::KEY, "-none/x", "NoSuchBucket")] {
+            let store = open(secret, bucket).await.unwrap();
+            let error = store.keep_file(OWNER, "c.txt", b"ten").await.unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+            assert!(error.hint().unwrap().contains("AWS_ACCESS_KEY_ID"), "{error:?}");
+            assert_eq!(store.kept_files(OWNER).await.unwrap(), [] as [KeptFile; 0]);
+        }
     }
 
     async fn a_signed_file_counts_only_as_it_was_signed(world: World) {

@@ -17,6 +17,7 @@ use ordain_standing::{CheckOptions, CheckRun, CheckTask, Checks, needs_frames};
 use ordain_workspace::Workspace;
 
 use super::bar::Bar;
+use super::watch::Change;
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome, USAGE};
@@ -88,6 +89,9 @@ pub(crate) struct Args {
     /// Whether a run of another process is waited for
     #[arg(skip)]
     pub(super) waits: bool,
+    /// The content of the files whose change is the reason for the run
+    #[arg(skip)]
+    pub(super) watched: Option<String>,
 }
 
 /// Compile checks and show how each is read, what it finds today and where its bounds lie; nothing is recorded
@@ -165,10 +169,22 @@ pub(super) async fn carry_out(
     files: &CheckFiles,
     options: &CheckOptions,
 ) -> Outcome {
+    let mut task = task(checks, files, options, &args.chosen);
+    let change = match &args.watched {
+        Some(content) => {
+            let Some(change) = Change::to(content, &task, checks.store()).await? else {
+                let _ = writeln!(io::stderr(), "another process has run the checks for this change");
+                return Ok(ExitCode::SUCCESS);
+            };
+            task.origin.idempotency_key = Some(change.key());
+            Some(change)
+        }
+        None => None,
+    };
     let mut bar = Bar::new(false);
     let ran = loop {
-        match checks.run(task(checks, files, options, &args.chosen), &mut bar).await {
-            Err(EngineError::Checks(ChecksError::Busy)) if args.waits => {
+        match checks.run(task.clone(), &mut bar).await {
+            Err(EngineError::Checks(ChecksError::Busy) | EngineError::Running { .. }) if args.waits => {
                 bar.stage("waiting for another run to end");
                 if tokio::time::timeout(BUSY_POLL, tokio::signal::ctrl_c()).await.is_ok() {
                     return Ok(ExitCode::from(exit::INTERRUPTED));
@@ -178,9 +194,15 @@ pub(super) async fn carry_out(
         }
     };
     bar.finish();
+    if let (Ok((record, _)), Some(change)) = (&ran, change) {
+        change.done(&record.run_id, checks.store()).await?;
+    }
     let (record, CheckRun { report, is_interrupted, is_frozen, .. }) = match ran {
         Ok((record, Some(ran))) => (record, ran),
-        Ok((_, None)) => return Ok(ExitCode::SUCCESS),
+        Ok((record, None)) => {
+            let _ = writeln!(io::stderr(), "run {} of another process was for this change", record.run_id);
+            return Ok(ExitCode::SUCCESS);
+        }
         Err(error) => return Err(error.into()),
     };
     print_all(args, checks, &nearby(&report))

@@ -1,12 +1,12 @@
 //! How a cluster is, for `ordain cluster status`.
 
-use async_nats::jetstream::consumer;
+use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::stream::StorageType;
 use serde::Serialize;
 
 use super::super::Lane;
 use super::members::{self, Announced, ExecutorMember, NodeMember};
-use super::{ClusterError, Link, queue, refused};
+use super::{ClusterError, Link, once_joined, queue};
 
 /// How a cluster is.
 #[derive(Debug, Clone, Serialize)]
@@ -46,7 +46,7 @@ impl ClusterStatus {
             replicas: Vec::new(),
         };
         let stream = link.stream(queue::config(store)).await?;
-        let info = stream.get_info().await.map_err(refused(ACTION))?;
+        let info = once_joined(ACTION, || stream.get_info()).await?;
         if let Some(servers) = info.cluster {
             status.leader = servers.leader;
             status.replicas = servers.replicas.into_iter().map(|peer| (peer.name, peer.current)).collect();
@@ -57,9 +57,14 @@ impl ClusterStatus {
             lanes.extend(Lane::ALL.map(|lane| queue::consumer_name(of(lane), lane)));
         }
         for name in lanes {
-            let found = stream.get_consumer::<consumer::pull::Config>(&name).await;
-            let mut consumer = found.map_err(refused(ACTION))?;
-            let info = consumer.info().await.map_err(refused(ACTION))?;
+            let info = once_joined(ACTION, || async {
+                match stream.consumer_info(&name).await {
+                    // Its node has left meanwhile.
+                    Err(error) if error.kind() == ConsumerInfoErrorKind::NotFound => Ok(None),
+                    info => info.map(Some),
+                }
+            });
+            let Some(info) = info.await? else { continue };
             status.waiting += info.num_pending;
             status.working += info.num_ack_pending as u64;
             status.taken_again += info.num_redelivered as u64;
