@@ -199,6 +199,7 @@ impl From<StoreError> for Failure {
             | StoreError::BadCall { .. } => USAGE,
             StoreError::Busy
             | StoreError::Unreachable { .. }
+            | StoreError::File { .. }
             | StoreError::DiskFull
             | StoreError::Database { .. }
             | StoreError::CommitUnknown { .. } => UNAVAILABLE,

@@ -73,6 +73,7 @@ impl EngineError {
                     | StoreError::Busy
                     | StoreError::LockLimit { .. }
                     | StoreError::Unreachable { .. }
+                    | StoreError::File { .. }
                     | StoreError::CommitUnknown { .. }
             ),
             Self::Cell(error) => !matches!(error, CellError::File { .. } | CellError::SessionLost { .. }),

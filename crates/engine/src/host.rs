@@ -186,7 +186,10 @@ pub(crate) fn settled<E: From<CellError> + From<StoreError>>(
     execution: Result<Execution, CellError>,
 ) -> Result<Execution, E> {
     let Some(failure) = failure else { return Ok(execution?) };
-    if matches!(failure, StoreError::Conflict | StoreError::Busy | StoreError::Unreachable { .. }) {
+    if matches!(
+        failure,
+        StoreError::Conflict | StoreError::Busy | StoreError::Unreachable { .. } | StoreError::File { .. }
+    ) {
         return Err(failure.into());
     }
     let mut execution = execution?;

@@ -7,6 +7,10 @@ use ordain_types::{Row, RunState};
 use crate::review::Violation;
 use crate::seed::SeedError;
 
+/// What helps where the folder of the database cannot be written.
+pub(crate) const UNWRITABLE: &str = "Ordain keeps a record in the workspace's folder `.ordain`, of questions too: \
+    let it be written, or copy the workspace to where you may write";
+
 /// Why a store operation was not carried out. Whatever the variant, the open transaction has not been committed,
 /// except for [`StoreError::CommitUnknown`], which says so.
 #[derive(Debug, thiserror::Error)]
@@ -122,6 +126,14 @@ pub enum StoreError {
     Unreachable {
         /// What the system said.
         message: String,
+    },
+    /// The file of the database cannot be used.
+    #[error("the database file cannot be used: {message}")]
+    File {
+        /// What the system said.
+        message: String,
+        /// What would help.
+        hint: &'static str,
     },
     /// No room is left for the change.
     #[error("the disk of the database is full")]
@@ -287,6 +299,7 @@ impl StoreError {
             Self::Conflict => "conflict",
             Self::Busy => "busy",
             Self::Unreachable { .. } => "unreachable",
+            Self::File { .. } => "database_file",
             Self::DiskFull => "disk_full",
             Self::Database { .. } => "database",
             Self::Declaration { .. } => "declaration",
@@ -333,6 +346,7 @@ impl StoreError {
             Self::Unreachable { .. } => {
                 Some("check `[store] url` in ordain.toml, and that the database is running".to_owned())
             }
+            Self::File { hint, .. } => Some((*hint).to_owned()),
             Self::DiskFull => Some("make room, then try again; nothing was changed".to_owned()),
             Self::RowsConflict { .. } => {
                 Some("ask again, so that the plan sees the rows as they are now".to_owned())

@@ -18,7 +18,7 @@ use crate::bookkeeping;
 use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
-use crate::error::StoreError;
+use crate::error::{StoreError, UNWRITABLE};
 use crate::files::Contents;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
@@ -113,7 +113,7 @@ impl Store {
         Box::pin(async move {
             tables::check_declarations(&options.tables)?;
             make_state(&options.state)
-                .map_err(|error| StoreError::Unreachable { message: error.to_string() })?;
+                .map_err(|error| StoreError::File { message: error.to_string(), hint: UNWRITABLE })?;
             let pool = Pool::new(&options)?;
             bookkeeping::prepare(&pool).await?;
             let ledger = Ledger::open(&options.state, options.checkpoint.as_deref())?;

@@ -219,7 +219,7 @@ impl From<StoreError> for Problem {
             }
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
             StoreError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
-            StoreError::Unreachable { .. } | StoreError::CommitUnknown { .. } => {
+            StoreError::Unreachable { .. } | StoreError::File { .. } | StoreError::CommitUnknown { .. } => {
                 let detail = "the database cannot be reached at this moment";
                 let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).after(5);
                 problem.inner = Some(error.to_string());

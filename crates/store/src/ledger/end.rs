@@ -31,10 +31,13 @@ impl Ledger {
                 let is_new = entries(session, 0, 1).await?.is_empty();
                 return Ok((!is_new).then(|| "there is no checkpoint of the ledger any more".to_owned()));
             }
+            Err(StoreError::Ledger { message, .. }) => return Ok(Some(message)),
             Err(error) => return Ok(Some(error.to_string())),
         };
         if !self.is_own(&checkpoint) {
-            return Ok(Some("the checkpoint of the ledger is not signed by a trusted key".to_owned()));
+            return Ok(Some(
+                "the checkpoint of the ledger is signed with another key than `ledger.key`".to_owned(),
+            ));
         }
         if checkpoint.seq > 0 {
             let found = entries(session, checkpoint.seq - 1, 1).await?;
@@ -88,7 +91,7 @@ pub(crate) fn not_accepted(problem: &str) -> StoreError {
     StoreError::Ledger {
         message: problem.to_owned(),
         hint: Some(
-            "put the newest database back, or say `ordain ledger accept-restore --reason …` after a restore"
+            "put the newest database and the `ledger.key` that belongs to it back, or say `ordain ledger accept-restore --reason …` after a restore"
                 .to_owned(),
         ),
     }

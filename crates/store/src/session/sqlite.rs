@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Guarded, Intent, Rows, in_the_way, weight};
-use crate::error::StoreError;
+use crate::error::{StoreError, UNWRITABLE};
 use crate::options::StoreLimits;
 use crate::sql::{Datum, Sql};
 use watch::INSTRUCTIONS_BETWEEN_CHECKS;
@@ -546,19 +546,22 @@ fn datum(value: ValueRef<'_>) -> Datum {
     }
 }
 
+const DAMAGED: &str = "`ordain restore FILE` puts back a copy that `ordain backup` made";
+const FAULTY: &str = "make room on the disk if it is full, and look whether it fails; nothing was changed";
+
 fn store_error(error: &rusqlite::Error) -> StoreError {
     let message = || first_line(&error.to_string());
     let Some(inner) = error.sqlite_error() else { return StoreError::Database { message: message() } };
     match (inner.code, inner.extended_code) {
         (ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked, _) => StoreError::Conflict,
         (ErrorCode::DiskFull, _) => StoreError::DiskFull,
-        (
-            ErrorCode::CannotOpen
-            | ErrorCode::NotADatabase
-            | ErrorCode::PermissionDenied
-            | ErrorCode::ReadOnly,
-            _,
-        ) => StoreError::Unreachable { message: message() },
+        (ErrorCode::SystemIoFailure, _) => StoreError::File { message: message(), hint: FAULTY },
+        (ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt, _) => {
+            StoreError::File { message: message(), hint: DAMAGED }
+        }
+        (ErrorCode::CannotOpen | ErrorCode::PermissionDenied | ErrorCode::ReadOnly, _) => {
+            StoreError::File { message: message(), hint: UNWRITABLE }
+        }
         (
             ErrorCode::ConstraintViolation,
             ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY,

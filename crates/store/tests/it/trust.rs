@@ -96,8 +96,19 @@ on_both! {
         assert!(is_ledger(&Store::open(world.shop_options()).await));
         std::fs::remove_file(&path).unwrap();
         assert!(is_ledger(&Store::open(world.shop_options()).await));
+        std::fs::write(&path, "x").unwrap();
+        let told = Store::open(world.shop_options()).await.unwrap_err().to_string();
+        assert_eq!(told.matches("the ledger cannot be used").count(), 1, "{told}");
         std::fs::write(&path, kept).unwrap();
         bought(&world.shop().await).await;
+    }
+
+    async fn a_ledger_without_its_key_says_that_the_key_is_missing(world: World) {
+        bought(&world.shop().await).await;
+        std::fs::remove_file(world.folder.path().join("ledger.key")).unwrap();
+        let refused = Store::open(world.shop_options()).await.unwrap_err();
+        assert!(refused.to_string().contains("another key than `ledger.key`"), "{refused}");
+        assert!(refused.hint().is_some_and(|hint| hint.contains("`ledger.key`")), "{refused}");
     }
 
     async fn an_edited_record_is_neither_shown_nor_approved(world: World) {
