@@ -418,14 +418,18 @@ fn counted(claim: &Claim) -> Result<Counts, String> {
     Ok(Counts { is_broken, evaluated: claim.evaluated, failed: claim.failed })
 }
 
-/// Saves what the code left, and gives the paths.
+/// Saves what the code left into the folder of this check's run, and gives the paths. A file that is there was left by a node
+/// that died before its result was kept.
 fn save(execution: &Execution, folder: &Path) -> Result<Vec<String>, String> {
     if execution.artifacts.is_empty() {
         return Ok(Vec::new());
     }
     let failed = |error: std::io::Error| format!("its failing rows could not be saved: {error}");
     fs_err::create_dir_all(folder).map_err(failed)?;
-    let saved = execution.artifacts.iter().map(|artifact| artifact.save(folder).map_err(failed));
+    let saved = execution.artifacts.iter().map(|artifact| {
+        let _ = std::fs::remove_file(folder.join(&artifact.name));
+        artifact.save(folder).map_err(failed)
+    });
     saved.map(|path| path.map(|path| path.display().to_string())).collect()
 }
 
