@@ -2,10 +2,8 @@
 
 # Above this many different values a column of plain numbers or ISO dates is read by a vectorised parser.
 QUICK_FROM = 20_000
-# A cell of a page spans at most this many columns or rows.
-SPAN_MAX = 100
-# Objects within objects become fields down to this depth.
-FLAT_DEPTH_MAX = 4
+# A cell of a page spans at most this many columns or rows; objects within objects become fields down to this depth.
+SPAN_MAX, FLAT_DEPTH_MAX = 100, 4
 KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 

@@ -254,6 +254,11 @@ impl std::fmt::Debug for SqliteSession {
     }
 }
 
+/// Lets other tasks go on now and then, and lets this one be stopped, where what is done on its thread never waits.
+async fn give_way() {
+    tokio::task::coop::consume_budget().await;
+}
+
 impl SqliteSession {
     pub(super) fn pool(&self) -> Arc<SqlitePool> {
         Arc::clone(&self.pool)
@@ -327,6 +332,7 @@ impl SqliteSession {
         statements: Vec<Sql>,
         by_key: bool,
     ) -> Result<Vec<Rows>, (usize, StoreError)> {
+        give_way().await;
         // A transaction that began in order to write waits for nobody.
         let is_soon = by_key && self.writes && self.may_be_soon() && statements.len() <= ROWS_AT_ONCE;
         let write = move |connection: &mut Connection| Ok(write_rows(connection, &statements));
@@ -335,6 +341,7 @@ impl SqliteSession {
     }
 
     pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+        give_way().await;
         let abandoned = Arc::clone(&self.abandoned);
         if self.may_be_soon() && guarded.bounds.wall > MOMENT {
             let connection = self.connection.as_mut().ok_or_else(lost)?;
@@ -356,6 +363,7 @@ impl SqliteSession {
         &mut self,
         read: impl Fn(&Connection) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R, StoreError> {
+        give_way().await;
         if self.may_be_soon() {
             let done = self.at_once(|connection| within(connection, MOMENT, &read))?;
             if let Some(done) = done {
