@@ -71,7 +71,7 @@ impl FingerprintInputs<'_> {
     fn newly_named(&self, was: &str) -> Option<String> {
         let was: Vec<&str> = was.split(", ").collect();
         let mut now = self.rule?.get(NAMED_COLUMNS)?.split(", ");
-        now.find(|name| !was.contains(name))
+        now.find(|name| !name.is_empty() && !was.contains(name))
             .map(|name| format!("its words are the name of column {name} now"))
     }
 
