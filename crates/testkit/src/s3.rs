@@ -1,4 +1,4 @@
-//! An S3-compatible server for one test, which judges signatures. It ends with the test process, however that ends.
+//! An S3-compatible server for one test, which knows one key. It ends with the test process, however that ends.
 
 use std::path::Path;
 use std::process::Child;

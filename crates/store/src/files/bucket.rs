@@ -210,4 +210,26 @@ mod tests {
             assert!(error.to_string().contains(&format!("the bucket for files `{address}`")), "{error}");
         }
     }
+
+    /// The example of Amazon's manual, "Signature Calculations for the Authorization Header".
+    #[test]
+    fn a_request_is_signed_as_the_services_manual_says() {
+        let options = BucketOptions {
+            address: "https://examplebucket.s3.amazonaws.com/x".to_owned(),
+            region: "us-east-1".to_owned(),
+            key_id: "AKIAIOSFODNN7EXAMPLE".to_owned(),
+            secret: Secret("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned()),
+            token: None,
+        };
+        let bucket = Bucket::open(options, Clock::default()).unwrap();
+        let headers = [
+            ("host", "examplebucket.s3.amazonaws.com".to_owned()),
+            ("range", "bytes=0-9".to_owned()),
+            ("x-amz-content-sha256", digest(b"")),
+            ("x-amz-date", "20130524T000000Z".to_owned()),
+        ];
+        let signed = bucket.authorization(&Method::GET, "/test.txt", &headers, "20130524T000000Z");
+        let expected = "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41";
+        assert!(signed.ends_with(&format!("Signature={expected}")), "{signed}");
+    }
 }

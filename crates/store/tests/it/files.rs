@@ -54,18 +54,17 @@ on_both! {
 
     async fn files_are_in_a_bucket_where_one_is_named(world: World) {
         let server = s3::Server::start();
-        let options = |secret: &str, bucket: &str| {
+        let options = |key_id: &str, bucket: &str| {
             let files = FilePlace::Bucket(BucketOptions {
                 address: format!("{}{bucket}", server.address),
                 region: "us-east-1".to_owned(),
-                key_id: s3::KEY.to_owned(),
-                secret: Secret(secret.to_owned()),
+                key_id: key_id.to_owned(),
+                secret: Secret(s3::KEY.to_owned()),
                 token: None,
             });
-            // A signature is good for a few minutes of the real time.
             StoreOptions { files: Some(files), clock: Clock::default(), ..world.shop_options() }
         };
-        let open = |secret: &str, bucket: &str| Store::open(options(secret, bucket));
+        let open = |key_id: &str, bucket: &str| Store::open(options(key_id, bucket));
         let (one, other) = (open(s3::KEY, "/ordain").await.unwrap(), open(s3::KEY, "/ordain").await.unwrap());
         let long: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).take(5_000_001).collect();
         for content in [&b"first"[..], &long, b""] {
@@ -78,8 +77,8 @@ on_both! {
         one.remove_files(OWNER).await.unwrap();
         assert_eq!((server.holding(b"ten"), other.kept_file(OWNER, "b.txt").await.unwrap()), (0, None));
         // What cannot be kept is refused, with what to do.
-        for (secret, bucket, said) in [("wrong", "", "SignatureDoesNotMatch"), (s3::KEY, "-none/x", "NoSuchBucket")] {
-            let store = open(secret, bucket).await.unwrap();
+        for (key_id, bucket, said) in [("wrong", "", "InvalidAccessKeyId"), (s3::KEY, "-none/x", "NoSuchBucket")] {
+            let store = open(key_id, bucket).await.unwrap();
             let error = store.keep_file(OWNER, "c.txt", b"ten").await.unwrap_err();
             assert!(error.to_string().contains(said), "{error}");
             assert!(error.hint().unwrap().contains("AWS_ACCESS_KEY_ID"), "{error:?}");
