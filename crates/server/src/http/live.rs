@@ -298,7 +298,7 @@ impl LiveRun {
         let _ = newest.wait_for(|now| *now > place).await;
     }
 
-    /// Takes in what the node that carries the run out tells of it.
+    /// Adds an event of the run that another node sent: that node carries the run out.
     pub(crate) fn heard(&self, event: RunEvent) {
         if event.name != "finished" {
             return self.mirror(event);

@@ -190,7 +190,7 @@ impl Service {
         }
     }
 
-    /// Tells of trouble with the cluster, of the same once a minute.
+    /// Logs trouble with the cluster. The same trouble is logged at most once a minute.
     pub(super) fn trouble(&self, error: &ClusterError) {
         let what = error.to_string();
         if self.inner.troubles.is_news(&what) {
