@@ -1,10 +1,8 @@
 //! A farm with a yard: animals with names that are words, goods called by two words, rows that end on a day.
 
-use std::sync::Arc;
+use ordain_planner::{Brief, Reply, reader};
 
-use ordain_planner::{Brief, Reply, Task, Turn, reader};
-
-use super::{said, table};
+use super::{after, are_declined, brief_of, said};
 
 const HORSES: &str = r#"[
     {"horse_id": "H1", "name": "Will", "sex": "gelding", "breed": "cob", "born": "2012-04-03", "height_cm": 152, "condition": "storm"},
@@ -92,24 +90,12 @@ fn yard(before: &[(&str, &str)], request: &str) -> Brief {
         ("lessons", LESSONS),
         ("reservations", RESERVATIONS),
     ];
-    let tables: Vec<_> = tables.iter().map(|(name, rows)| table(name, rows)).collect();
-    let turn = |(request, answer): &(&str, &str)| Turn {
-        request: (*request).to_owned(),
-        answer: (*answer).to_owned(),
-        status: Some("success".to_owned()),
-        run_id: None,
-    };
-    let turns = before.iter().map(turn).collect();
-    let catalog = Arc::new(toml::from_str(CATALOG).unwrap());
-    Brief { tables: tables.into(), catalog, turns, ..Brief::new(Task::Ask, request) }
+    after(before, "success", brief_of(&tables, CATALOG, request))
 }
 
 #[track_caller]
 fn declined(before: &[(&str, &str)], requests: &[&str]) {
-    for request in requests {
-        let brief = yard(before, request);
-        assert!(!matches!(reader::plan(&brief), Reply::Plan(_)), "{request}: {}", said(&brief));
-    }
+    are_declined(|request| yard(before, request), requests);
 }
 
 #[track_caller]
