@@ -80,10 +80,9 @@ def headed(rows, start, width, notes):
     if len(rows[start]) == width - 1 and below and all(len(row) == width for row in below if row):
         # R writes the names of rows without a name above them.
         header = ["row", *header[:-1]]
-    units = {}
+    units = units_in(below, header)
     start += 1
-    if below and is_units(below[0], header):
-        units = {at: cell_text(cell).strip("[]() ") for at, cell in enumerate(below[0]) if not is_blank(cell)}
+    if units:
         start += 1
     elif len(below) > 1 and is_second_header(header, below):
         # pandas writes the name of the rows in a row of its own.
@@ -159,18 +158,30 @@ def is_header(first, below):
 
 def has_typed_column(first, below):
     """Whether a column holds numbers or dates below a first cell that is none."""
-    for at, cell in enumerate(first):
-        under = [row[at] for row in below if at < len(row) and not is_blank(row[at])]
-        if under and not is_datum(cell) and sum(map(is_datum, under)) >= FIT * len(under):
-            return True
-    return False
+    return any(not is_datum(cell) and is_typed(at, below) for at, cell in enumerate(first))
 
 
-def is_units(row, header):
-    """Whether a row under the header names units."""
-    cells = [cell_text(cell) for cell in row if not is_blank(cell)]
-    marked = [cell for cell in cells if re.fullmatch(r"[\[(][^\])]{1,12}[\])]", cell) or cell in UNITS or cell in CURRENCIES or cell == "%"]
-    return bool(cells) and len(marked) == len(cells) and len(cells) * 2 >= sum(1 for name in header if name)
+def is_typed(at, rows):
+    """Whether a column of these rows holds numbers or dates."""
+    cells = [row[at] for row in rows if at < len(row) and not is_blank(row[at])]
+    return bool(cells) and sum(map(is_datum, cells)) >= FIT * len(cells)
+
+
+def units_in(below, header):
+    """The units that the row under the header names, by column: it names nothing else, and is no row of values, because
+    numbers stand below a unit or, where nothing is below, because it has units for half the columns."""
+    cells = map(cell_text, below[0] if below else [])
+    row = {at: cell for at, cell in enumerate(cells) if cell and cell not in MISSING_TEXT}
+    if not row or not all(map(names_unit, row.values())):
+        return {}
+    is_certain = any(is_typed(at, below[1:]) for at in row) if below[1:] else len(row) * 2 >= sum(1 for name in header if name)
+    return {at: cell.strip("[]() ") for at, cell in row.items()} if is_certain else {}
+
+
+def names_unit(cell):
+    """Whether a cell is a unit, as in kg, EUR/kg, % and [m²]."""
+    is_known = all(part in UNITS or part in CURRENCIES or part == "%" for part in cell.split("/"))
+    return is_known or cell in UNITS or bool(re.fullmatch(r"[\[(][^\])]{1,12}[\])]", cell))
 
 
 def is_second_header(header, below):
@@ -306,8 +317,10 @@ def sums_above(columns, readings):
             continue
         parse = parser(reading)
         numbers = [parse(value) for value in values]
-        if not any(number is MISFIT for number in numbers) and numbers[-1] is not None:
-            yield sum(number for number in numbers[:-1] if number is not None), numbers[-1], len(numbers)
+        # A value that does not fit adds nothing, as where the column is read.
+        *above, last = [None if number is MISFIT else number for number in numbers]
+        if last is not None:
+            yield sum(number for number in above if number is not None), last, len(numbers)
 
 
 def sums_of_others(last, columns, readings):
