@@ -137,3 +137,13 @@ fn main() -> ExitCode {
     };
     result.unwrap_or_else(|failure| failure.report())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn ordain_ui_and_every_other_command_can_be_described() {
+        super::Cli::command().debug_assert();
+    }
+}

@@ -18,6 +18,7 @@ It takes what `ordain serve` takes. Where the workspace is served already, that 
 /// Open the web UI in a browser
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+#[group(id = "ui")]
 pub(crate) struct Args {
     #[command(flatten)]
     serve: serve::Args,
