@@ -9,5 +9,6 @@ pub mod link;
 pub mod long;
 pub mod nats;
 pub mod postgres;
+pub mod processes;
 pub mod s3;
 pub mod seller;

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, Discard, Executor as _, Job};
+use ordain_testkit::processes::{descendants, is_running, parent};
 use ordain_types::{Cause, Limits};
 use rustix::process::{Pid, Signal};
 
-use crate::processes::{descendants, is_running, parent};
 use crate::world::{Started, World, eventually, job, printed, stdout};
 
 const ENDLESS: &str = "print('running', flush=True)\nwhile True: pass";

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{Executor, Job};
+use ordain_testkit::processes::{descendants, is_running};
 use ordain_types::Cause;
 
-use crate::processes::{descendants, is_running};
 use crate::world::{Folder, World, eventually, in_session, input, job};
 
 /// Set in the process that counts.

@@ -11,7 +11,6 @@ mod mounts;
 mod neighbours;
 mod output;
 mod pool;
-mod processes;
 mod profile_faults;
 mod profile_set_up;
 mod profile_world;

@@ -4,35 +4,32 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    sync::atomic::{AtomicU32, Ordering},
 };
 
 use ordain_cell::profile::{DataDir, Interpreter, Phase, ProfileError, Progress};
 
-/// A folder that is removed when the test ends.
-pub(crate) struct Scratch(PathBuf);
+use crate::world::Folder;
+
+/// A folder for data and programs.
+pub(crate) struct Scratch(Folder);
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("ordain-profile-{}-{count}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        Self(Folder::new())
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.0
+        self.0.path()
     }
 
     /// The data folder inside it.
     pub(crate) fn data_dir(&self) -> DataDir {
-        DataDir::at(self.0.join("data")).unwrap()
+        DataDir::at(self.path().join("data")).unwrap()
     }
 
     /// Puts an executable script on a search path of its own, and returns that search path.
     pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
-        let folder = self.0.join("bin");
+        let folder = self.path().join("bin");
         fs::create_dir_all(&folder).unwrap();
         // A shell writes it: a file that this process had open for writing might still be open in a program that
         // another test is just starting, and then can't be executed.
@@ -48,19 +45,13 @@ impl Scratch {
 
     /// The names in the folder that holds profiles, without the lock files and the memory of interpreters.
     pub(crate) fn folders(&self) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.0.join("data/python")) else { return Vec::new() };
+        let Ok(entries) = fs::read_dir(self.path().join("data/python")) else { return Vec::new() };
         let mut names: Vec<_> = entries
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| Path::new(name).extension().is_none_or(|end| end != "lock" && end != "json"))
             .collect();
         names.sort();
         names
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
 

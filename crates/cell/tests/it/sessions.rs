@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ordain_cell::{CellError, Executor, Job};
+use ordain_testkit::processes;
 use ordain_types::{Cause, Limits};
 
 use crate::host_calls::{Adding, call_later};
@@ -106,7 +107,7 @@ async fn ending_a_session_ends_its_process() {
     let world = World::new();
     world.run_in("a", "x = 1").await;
     let zygote = world.executor.zygote_process(ordain_cell::profile::Profile::Core).await.unwrap();
-    let cells = || crate::processes::descendants(zygote).len();
+    let cells = || processes::descendants(zygote).len();
     let with_session = cells();
     assert!(world.executor.end_session("a").await);
     assert!(eventually(|| cells() < with_session).await, "the cell is gone");
@@ -319,8 +320,8 @@ async fn a_thread_that_a_job_left_behind_does_not_run_until_the_next_one() {
                  threading.Thread(target=count, daemon=True).start()";
     assert_eq!(printed(&world.run_in("a", count).await), "");
     let outer = world.executor.zygote_process(ordain_cell::profile::Profile::Core).await.unwrap();
-    let is_stopped = |process: &u32| crate::processes::state(*process).as_deref() == Some("T");
-    assert!(eventually(|| crate::processes::descendants(outer).iter().any(is_stopped)).await);
+    let is_stopped = |process: &u32| processes::state(*process).as_deref() == Some("T");
+    assert!(eventually(|| processes::descendants(outer).iter().any(is_stopped)).await);
     assert_eq!(
         printed(&world.run_in("a", "print(threading.active_count())").await),
         "2\n",

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::command::{Folder, Ran, ordain, run};
+use crate::command::{Folder, Ran, run_in};
 
 /// A workspace with one table and these checks.
 pub(crate) fn workspace(checks: &serde_json::Value) -> Folder {
@@ -17,9 +17,7 @@ pub(crate) fn workspace(checks: &serde_json::Value) -> Folder {
 }
 
 pub(crate) fn check(folder: &Folder, arguments: &[&str]) -> Ran {
-    let mut command = ordain(["check"]);
-    command.args(arguments).current_dir(folder.path());
-    run(command)
+    run_in(folder.path(), &[&["check"], arguments].concat())
 }
 
 pub(crate) fn range(id: &str, column: &str, severity: &str) -> serde_json::Value {

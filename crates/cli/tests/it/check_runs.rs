@@ -7,7 +7,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::check::{check, range, workspace};
-use crate::command::{Folder, Ran, Running, eventually, ordain, receiver, run};
+use crate::command::{Folder, Ran, Running, eventually, ordain, receiver, run, run_in};
 
 const ENDLESS: &str =
     "number = 1\nwhile number > 0:\n    number += 1\nresult = {\"status\": \"PASS\", \"summary\": \"x\"}\n";
@@ -350,9 +350,8 @@ fn failing_rows_are_in_the_table_that_the_owner_named_until_they_are_put_right()
     let folder = workspace(&json!([range("fails", "price", "high")]));
     folder.file("ordain.toml", "[checks]\nfailures_table = \"check_failures\"\n");
     let rows = || {
-        let mut command = ordain(["tables", "check_failures", "--rows", "5", "--json"]);
-        command.current_dir(folder.path());
-        run(command).json().as_array().unwrap().clone()
+        let tables = ["tables", "check_failures", "--rows", "5", "--json"];
+        run_in(folder.path(), &tables).json().as_array().unwrap().clone()
     };
     assert_eq!(rows(), Vec::<Value>::new());
     assert_eq!(check(&folder, &["run"]).code, Some(1));

@@ -3,12 +3,10 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use crate::command::{Folder, Ran, ordain, run, run_with_input};
+use crate::command::{Folder, Ran, ordain, run, run_in, run_with_input};
 
 fn code(folder: &Folder, arguments: &[&str]) -> Ran {
-    let mut command = ordain(["code"]);
-    command.args(arguments).current_dir(folder.path());
-    run(command)
+    run_in(folder.path(), &[&["code"], arguments].concat())
 }
 
 fn workspace() -> Folder {
@@ -123,9 +121,7 @@ fn the_record_is_one_line_of_json_and_the_run_can_be_shown_again() {
     assert_eq!((&record["success"], &record["answer"]["json"]), (&true.into(), &12.into()));
     assert_eq!(record["kind"], "code");
     let id = record["run_id"].as_str().unwrap();
-    let mut command = ordain(["runs", "show", id, "--code"]);
-    command.current_dir(folder.path());
-    let shown = run(command);
+    let shown = run_in(folder.path(), &["runs", "show", id, "--code"]);
     assert!(shown.stdout.contains("frame("), "{shown:?}");
 }
 

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use ordain_testkit::processes::descendants;
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
@@ -47,6 +48,13 @@ pub(crate) fn ordain<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(arguments: I) -
 /// Runs a command to its end.
 pub(crate) fn run(mut command: Command) -> Ran {
     Ran::of(&command.output().unwrap())
+}
+
+/// Runs `ordain` in a folder to its end.
+pub(crate) fn run_in(folder: &Path, arguments: &[&str]) -> Ran {
+    let mut command = ordain(arguments);
+    command.current_dir(folder);
+    run(command)
 }
 
 /// Runs `ordain exec -` with a program on standard input. The jail alone defends, so that any program can be tried.
@@ -150,36 +158,6 @@ pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
         std::thread::sleep(Duration::from_millis(20));
     }
     false
-}
-
-/// The processes below another, as numbers.
-pub(crate) fn descendants(of: u32) -> Vec<u32> {
-    let all: Vec<(u32, u32)> = fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(|process| Some((process, parent(process)?)))
-        .collect();
-    let mut found = vec![of];
-    let mut at = 0;
-    while at < found.len() {
-        let above = found[at];
-        found.extend(all.iter().filter(|(_, parent)| *parent == above).map(|(process, _)| process));
-        at += 1;
-    }
-    found.split_off(1)
-}
-
-/// Whether a process is there and does not only wait to be collected.
-pub(crate) fn is_running(process: u32) -> bool {
-    parent(process).is_some()
-}
-
-fn parent(process: u32) -> Option<u32> {
-    let status = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name in brackets may hold anything, so the fields are counted from its end.
-    let mut fields = status.rsplit_once(')')?.1.split_whitespace();
-    let is_there = !["Z", "X"].contains(&fields.next()?);
-    is_there.then(|| fields.next()?.parse().ok())?
 }
 
 /// A folder that is removed when the test ends.

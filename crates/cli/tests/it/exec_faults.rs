@@ -4,9 +4,10 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use ordain_testkit::processes::is_running;
 use rustix::process::Signal;
 
-use crate::command::{Folder, Running, eventually, exec, is_running, ordain, run_with_input};
+use crate::command::{Folder, Running, eventually, exec, ordain, run_with_input};
 
 /// A program that runs until it is ended, in a process group of its own, as at a terminal. It has started when this
 /// returns.

@@ -5,10 +5,11 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use ordain_testkit::processes::is_running;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::command::{Folder, Running, eventually, is_running, ordain, run};
+use crate::command::{Folder, Running, eventually, ordain, run};
 
 /// A running `ordain executor`.
 pub(crate) struct Served {

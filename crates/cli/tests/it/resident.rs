@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use ordain_testkit::processes::{descendants, is_running};
 use rustix::process::{Pid, Signal};
 
-use crate::command::{Folder, Ran, Running, descendants, eventually, is_running, ordain, run};
+use crate::command::{Folder, Ran, Running, eventually, ordain, run};
 
 /// A runtime folder with the helpers that commands of one test start.
 struct Runtime(Folder);

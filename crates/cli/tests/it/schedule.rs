@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::check::{range, workspace};
 use crate::check_runs::due;
-use crate::command::{Folder, Ran, eventually, ordain, run};
+use crate::command::{Folder, Ran, eventually, run_in};
 use crate::serve::Server;
 
 const ASK: &str = "\n[[schedules]]\nname = \"prices\"\nschedule = \"@yearly Europe/Berlin\"\nask = \"show all items\"\n\
@@ -21,9 +21,7 @@ fn scheduled(checks: &Value) -> Folder {
 }
 
 fn schedule(folder: &Folder, arguments: &[&str]) -> Ran {
-    let mut command = ordain(["schedule"]);
-    command.args(arguments).current_dir(folder.path());
-    run(command)
+    run_in(folder.path(), &[&["schedule"], arguments].concat())
 }
 
 /// Makes these schedules look as if they had been seen in 1970.
@@ -46,9 +44,7 @@ const ALL_SEEN: [(&str, &str); 4] = [
 ];
 
 fn kinds(folder: &Folder) -> Vec<String> {
-    let mut command = ordain(["runs", "list", "--json"]);
-    command.current_dir(folder.path());
-    let listed = run(command).json();
+    let listed = run_in(folder.path(), &["runs", "list", "--json"]).json();
     let mut kinds: Vec<String> =
         listed.as_array().unwrap().iter().map(|run| run["kind"].as_str().unwrap().to_owned()).collect();
     kinds.sort();
@@ -72,9 +68,7 @@ fn what_was_missed_runs_once_later_and_the_rest_does_not() {
     assert_eq!(kinds(&folder), ["ask", "check"], "{ran:?}");
     let again = schedule(&folder, &["run", "--due"]);
     assert!(again.stderr.contains("nothing is due"), "{again:?}");
-    let mut command = ordain(["ledger", "list", "--json"]);
-    command.current_dir(folder.path());
-    assert!(run(command).stdout.contains("\"schedule\""));
+    assert!(run_in(folder.path(), &["ledger", "list", "--json"]).stdout.contains("\"schedule\""));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::command::{Ran, init, ordain, run};
+use crate::command::{Ran, init, run_in};
 
 struct Shop {
     _folder: tempfile::TempDir,
@@ -24,9 +24,7 @@ impl Shop {
     }
 
     fn ordain(&self, arguments: &[&str]) -> Ran {
-        let mut command = ordain(arguments);
-        command.current_dir(&self.root);
-        run(command)
+        run_in(&self.root, arguments)
     }
 
     /// A model that gives these replies, one after the other.

@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use ordain_testkit::postgres;
+use ordain_testkit::processes::is_running;
 use ordain_testkit::seller::{self, SELL, TELL, program};
 use rustix::process::Signal;
 use serde_json::{Value, json};
@@ -300,7 +301,7 @@ fn ctrl_c_while_the_model_writes_or_a_step_runs_says_how_to_go_on() {
             said.contains("interrupted: nothing was changed") && said.contains("ordain runs resume"),
             "{said}"
         );
-        assert!(eventually(|| cells.iter().all(|cell| !crate::command::is_running(*cell))), "a cell goes on");
+        assert!(eventually(|| cells.iter().all(|cell| !is_running(*cell))), "a cell goes on");
         assert_eq!(place.classics(), left);
         place.finish(strategy, &key);
         left -= 2;

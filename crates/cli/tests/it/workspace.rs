@@ -8,7 +8,7 @@ use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::command::{Ran, init, ordain, receiver, run};
+use crate::command::{Ran, init, ordain, receiver, run, run_in};
 
 /// A sunglasses shop in a folder of its own.
 struct Shop {
@@ -93,11 +93,7 @@ fn a_new_workspace_shows_its_tables_and_rows() {
     let text = shop.ordain(&["tables", "inventory", "--rows", "1"]);
     assert!(text.stdout.starts_with("item_id  name     description"), "{}", text.stdout);
     assert_eq!(text.stdout.lines().count(), 2);
-    let within = {
-        let mut command = ordain(["tables", "--json"]);
-        command.current_dir(shop.root.join("tables"));
-        run(command)
-    };
+    let within = run_in(&shop.root.join("tables"), &["tables", "--json"]);
     assert_eq!(within.json().as_array().unwrap().len(), 2, "a folder within the workspace will do");
 }
 
@@ -420,11 +416,7 @@ fn a_folder_with_data_files_becomes_a_workspace_that_says_how_they_are_read() {
     let orders = "id;bestellt;betrag\n007;15.03.2024;1.234,50 €\n012;01.02.2024;7,20 €\n";
     std::fs::create_dir(folder.path().join("data")).unwrap();
     std::fs::write(folder.path().join("data/bestellungen.csv"), orders).unwrap();
-    let at = |arguments: &[&str]| {
-        let mut command = ordain(arguments);
-        command.current_dir(folder.path());
-        run(command)
-    };
+    let at = |arguments: &[&str]| run_in(folder.path(), arguments);
     let made = at(&["init", "."]);
     assert_eq!(made.code, Some(0), "{made:?}");
     let text = std::fs::read_to_string(folder.path().join("ordain.toml")).unwrap();
@@ -457,11 +449,7 @@ fn init_writes_a_section_once_whatever_the_files_are_called_and_hold() {
     ] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
-    let at = |arguments: &[&str]| {
-        let mut command = ordain(arguments);
-        command.current_dir(folder.path());
-        run(command)
-    };
+    let at = |arguments: &[&str]| run_in(folder.path(), arguments);
     let made = at(&["init", "."]);
     assert_eq!(made.code, Some(0), "{made:?}");
     let told =
