@@ -1,13 +1,13 @@
 //! The cluster that a command has to do with: named by flags or by the environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_server::cluster::{Announced, ClusterOptions, Link, Nats};
 use ordain_server::grpc::ExecutorPool;
-use ordain_store::{Database, Secret, Store};
-use ordain_workspace::Workspace;
+use ordain_store::{Database, Secret, Store, StoreOptions};
+use ordain_workspace::{Version, Workspace};
 
 use crate::failure::Failure;
 
@@ -29,14 +29,20 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
+    /// Whether a cluster is named.
+    pub(crate) fn is_named(&self) -> bool {
+        self.servers().is_some()
+    }
+
+    fn servers(&self) -> Option<String> {
+        self.cluster.clone().or_else(|| variable("ORDAIN_CLUSTER"))
+    }
+
     /// Connects to the cluster's servers; `None` if no cluster is named.
     pub(crate) async fn connect(&self, name: &str) -> Result<Option<Link>, Failure> {
-        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let file =
             |flag: &Option<PathBuf>, name: &str| flag.clone().or_else(|| variable(name).map(PathBuf::from));
-        let Some(servers) = self.cluster.clone().or_else(|| variable("ORDAIN_CLUSTER")) else {
-            return Ok(None);
-        };
+        let Some(servers) = self.servers() else { return Ok(None) };
         let certificate = match (
             file(&self.cluster_cert, "ORDAIN_CLUSTER_CERT"),
             file(&self.cluster_key, "ORDAIN_CLUSTER_KEY"),
@@ -53,16 +59,35 @@ impl ClusterArgs {
         Ok(Some(Link::connect(&options, name).await?))
     }
 
+    /// Takes the published version of the workspace into the folder of a node, before anything in it is read.
+    pub(crate) async fn take_in(&self, root: &Path, options: StoreOptions) -> Result<Version, Failure> {
+        self.connect("ordain").await?;
+        check_shared(&options.database)?;
+        let store = Store::open(options).await?;
+        Ok(Version::take_in(root, &store).await?.unwrap_or_default())
+    }
+
     /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named.
     pub(crate) async fn join(&self, workspace: &Workspace, store: &Store) -> Result<Option<Nats>, Failure> {
         let Some(link) = self.connect("ordain").await? else { return Ok(None) };
-        if !matches!(workspace.database, Database::Postgres { .. }) {
-            let hint = "name a PostgreSQL database in `[store] url` or ORDAIN_STORE_URL; one server alone needs no cluster";
-            return Err(Failure::usage("nodes of a cluster share a PostgreSQL database", hint));
-        }
+        check_shared(&workspace.database)?;
         let (id, fingerprint) = (store.id().await?, workspace.fingerprint()?);
         Ok(Some(Box::pin(Nats::join(link, &id, &fingerprint)).await?))
     }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Refuses a database that nodes cannot share.
+pub(crate) fn check_shared(database: &Database) -> Result<(), Failure> {
+    if matches!(database, Database::Postgres { .. }) {
+        return Ok(());
+    }
+    let hint =
+        "name a PostgreSQL database in `[store] url` or ORDAIN_STORE_URL; one server alone needs no cluster";
+    Err(Failure::usage("nodes of a cluster share a PostgreSQL database", hint))
 }
 
 /// How often executors are looked for.

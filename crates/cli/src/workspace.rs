@@ -47,12 +47,24 @@ pub(crate) struct PageArgs {
 impl WorkspaceArgs {
     /// Reads the workspace.
     pub(crate) fn load(&self) -> Result<Workspace, WorkspaceError> {
-        let named =
-            self.workspace.clone().or_else(|| std::env::var_os("ORDAIN_WORKSPACE").map(PathBuf::from));
-        match named {
+        match self.named() {
             Some(folder) => Workspace::load(&folder),
             None => Workspace::load(&Workspace::find(&PathBuf::from("."))?),
         }
+    }
+
+    /// The workspace's folder, where its files may still have to come from the cluster.
+    pub(crate) fn folder_of_node(&self) -> Result<PathBuf, WorkspaceError> {
+        let here = std::path::absolute(".").unwrap_or_else(|_| PathBuf::from("."));
+        match self.named() {
+            Some(folder) => Ok(folder),
+            None if Workspace::has_key(&here) => Ok(here),
+            None => Workspace::find(&here),
+        }
+    }
+
+    fn named(&self) -> Option<PathBuf> {
+        self.workspace.clone().or_else(|| std::env::var_os("ORDAIN_WORKSPACE").map(PathBuf::from))
     }
 
     /// Reads the workspace; where none is named and none is found, the one of the user's own, which is made on first
@@ -72,7 +84,7 @@ impl WorkspaceArgs {
 
     /// Whether somebody said which workspace is meant.
     pub(crate) fn is_named(&self) -> bool {
-        self.workspace.is_some() || std::env::var_os("ORDAIN_WORKSPACE").is_some()
+        self.named().is_some()
     }
 
     /// Reads the workspace and opens its store to look at the ledger, whatever state that is in.

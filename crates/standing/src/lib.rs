@@ -56,7 +56,8 @@ use std::sync::Arc;
 use ordain_checks::ChecksError;
 use ordain_engine::Engine;
 use ordain_store::Store;
-use ordain_workspace::Workspace;
+use ordain_workspace::{Arrival, Version, Workspace, WorkspaceError};
+use tokio::sync::RwLock;
 
 use crate::shared::TakenIn;
 
@@ -68,12 +69,20 @@ pub struct Checks {
     history: history::SharedHistory,
     /// The results of checks on other nodes that this one has taken in.
     taken_in: TakenIn,
+    /// Files of `data` are read by many at once, and replaced by one alone.
+    data: Arc<RwLock<()>>,
 }
 
 impl Checks {
     /// The checks of a workspace, run by its engine.
     pub fn new(workspace: Arc<Workspace>, engine: Engine) -> Self {
-        Self { workspace, engine, history: Arc::default(), taken_in: TakenIn::default() }
+        Self {
+            workspace,
+            engine,
+            history: Arc::default(),
+            taken_in: TakenIn::default(),
+            data: Arc::default(),
+        }
     }
 
     /// The store, which keeps the ledger and the code.
@@ -84,6 +93,12 @@ impl Checks {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
+    }
+
+    /// Takes up files of `data` that were fetched, all of them between two runs of checks.
+    pub async fn take_up(&self, arrival: Arrival) -> Result<Version, WorkspaceError> {
+        let _alone = self.data.write().await;
+        arrival.put_in_place()
     }
 
     /// The tables of files, each with its file; a workbook is named once.

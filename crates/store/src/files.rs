@@ -75,14 +75,14 @@ impl Store {
         })
     }
 
-    /// The files of an owner, by name.
+    /// The files of an owner, by name. One of which a part is missing is none.
     pub fn kept_files<'a>(&'a self, owner: &'a str) -> Answer<'a, Vec<KeptFile>> {
         Box::pin(async move {
             let mut session = self.inner().pool.session().await?;
             let files = own(session.dialect(), "files");
-            let mut sql =
-                session.sql(&format!("SELECT name, sha256 FROM {files} WHERE part = 0 AND owner = "));
-            sql.text_param(owner).push(" ORDER BY name, made_ms LIMIT ").integer_param(LISTED_MAX);
+            let mut sql = session.sql(&format!("SELECT name, sha256 FROM {files} WHERE owner = "));
+            sql.text_param(owner).push(" GROUP BY name, sha256, parts HAVING count(*) = parts");
+            sql.push(" ORDER BY name, max(made_ms) LIMIT ").integer_param(LISTED_MAX);
             let rows = session.read(sql).await?;
             let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
             let mut found: Vec<KeptFile> = Vec::new();
@@ -240,7 +240,10 @@ fn altered(name: &str) -> StoreError {
     StoreError::Declaration {
         what: format!("the file `{name}` in the store"),
         message: "its content is not what was kept, so it is not used".to_owned(),
-        hint: Some("somebody changed it where files are kept; carry out the run again".to_owned()),
+        hint: Some(
+            "somebody changed it where files are kept; carry out the run or `ordain cluster publish` again"
+                .to_owned(),
+        ),
     }
 }
 

@@ -78,7 +78,7 @@ impl EntryNote {
 pub struct LedgerEntry {
     /// Its place, counted from one.
     pub seq: u64,
-    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `rule`, `key`, `seed`, `reseed`, `conflict`.
+    /// What it records: the run's kind, or `approve`, `reject`, `undo`, `rate`, `rule`, `workspace`, `key`, `seed`, `reseed`, `conflict`.
     pub kind: String,
     /// The run that it is about.
     pub run_id: Option<String>,
@@ -354,6 +354,18 @@ pub(crate) async fn of_runs(
     });
     let statements = statements.collect();
     session.read_all(statements).await?.into_iter().map(decode).collect()
+}
+
+/// The newest entries of a kind that belong to no run, newest first.
+pub(crate) async fn newest_of_kind(
+    session: &mut Session,
+    kind: &str,
+    limit: u64,
+) -> Result<Vec<LedgerEntry>, StoreError> {
+    let mut sql = select(session);
+    sql.push(" WHERE run_id IS NULL AND kind = ").text_param(kind);
+    sql.push(" ORDER BY seq DESC LIMIT ").integer_param(i64::try_from(limit).unwrap_or(i64::MAX));
+    decode(session.read(sql).await?)
 }
 
 /// The entries about keys of callers, in order.

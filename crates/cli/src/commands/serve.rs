@@ -16,7 +16,7 @@ use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockErro
 use ordain_server::trace::traced;
 use ordain_standing::Checks;
 use ordain_types::{parse_bytes, parse_duration};
-use ordain_workspace::Workspace;
+use ordain_workspace::{Version, Workspace};
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -140,25 +140,42 @@ pub(crate) fn run(args: Args) -> Outcome {
 
 /// Serves, and calls `found` once there is something to open.
 pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
-    let workspace = args.workspace.load()?;
-    args.executor.ensure_python(Profile::Core, &workspace)?;
-    http::raise_descriptor_limit();
-    runtime::on_all_threads(Box::pin(serve(args, &workspace, found)))?
-}
-
-async fn serve(args: &Args, workspace: &Workspace, found: Option<OnReady>) -> Outcome {
-    let mut lock = match ServeLock::take(&workspace.state()) {
-        Ok(lock) => lock,
-        Err(ServeLockError::Taken { address: Some(address), .. }) if found.is_some() => {
-            if let Some(found) = found {
-                found(address);
-            }
+    let workspace = if args.cluster.is_named() { None } else { Some(args.workspace.load()?) };
+    let (root, store) = if let Some(workspace) = &workspace {
+        (workspace.root.clone(), workspace.store_options())
+    } else {
+        let root = args.workspace.folder_of_node()?;
+        let store = Workspace::store_of(&root)?;
+        (root, store)
+    };
+    let lock = match (ServeLock::take(&store.state), found) {
+        (Err(ServeLockError::Taken { address: Some(address), .. }), Some(found)) => {
+            found(address);
             return Ok(ExitCode::SUCCESS);
         }
-        Err(error) => return Err(error.into()),
+        (lock, _) => lock?,
     };
+    let (workspace, version) = if let Some(workspace) = workspace {
+        (workspace, Version::default())
+    } else {
+        let version = runtime::on_one_thread(Box::pin(args.cluster.take_in(&root, store)))??;
+        (Workspace::load(&root)?, version)
+    };
+    args.executor.ensure_python(Profile::Core, &workspace)?;
+    http::raise_descriptor_limit();
+    runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, version, found)))?
+}
+
+async fn serve(
+    args: &Args,
+    workspace: &Workspace,
+    mut lock: ServeLock,
+    version: Version,
+    found: Option<OnReady>,
+) -> Outcome {
     let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
+    options.version = version;
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
     }

@@ -48,7 +48,7 @@ fn told(text: &str) -> Vec<Vec<String>> {
     let command = |line: &str| {
         let line = line.strip_prefix("#   ")?;
         let (_, rest) = line.rsplit_once(" ordain ").or_else(|| line.split_once(" server "))?;
-        rest.starts_with("keys").then(|| words(rest))
+        (rest.starts_with("keys") || rest.starts_with("cluster")).then(|| words(rest))
     };
     text.lines().filter_map(command).collect()
 }

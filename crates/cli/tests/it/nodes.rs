@@ -88,9 +88,14 @@ impl Nodes {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_at(0, arguments)
+    }
+
+    /// A command in one of the folders.
+    pub(crate) fn run_at(&self, at: usize, arguments: &[&str]) -> Ran {
         let mut command = ordain(arguments);
-        command.current_dir(&self.shops[0].root).env("ORDAIN_STORE_URL", &self.url);
-        command.env("ORDAIN_CLUSTER", self.nats.url());
+        command.current_dir(&self.shops[at].root).env("ORDAIN_STORE_URL", &self.url);
+        command.env("ORDAIN_CLUSTER", self.nats.url()).envs(self.variables.iter().cloned());
         run(command)
     }
 

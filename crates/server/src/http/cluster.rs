@@ -5,6 +5,7 @@
 //! end in the store.
 
 mod care;
+mod files;
 mod work;
 
 use std::convert::Infallible;
@@ -20,6 +21,7 @@ use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 
 pub(crate) use care::Troubles;
+pub(crate) use files::HeldVersion;
 pub(crate) use work::Working;
 
 use super::caller::Caller;

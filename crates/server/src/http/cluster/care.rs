@@ -58,6 +58,7 @@ impl Service {
             self.keep_telling(cluster),
             self.keep_counting(cluster),
             self.keep_offering(cluster),
+            self.keep_following(),
         );
     }
 
@@ -121,6 +122,7 @@ impl Service {
                 address: options.listen.to_string(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 workspace: cluster.workspace().to_owned(),
+                files: self.inner.version.get().number,
                 slots: options.slots as usize,
                 working: self.inner.working.count(),
                 waited_for: self.inner.live.count(),
@@ -191,7 +193,7 @@ impl Service {
     }
 
     /// Logs trouble with the cluster. The same trouble is logged at most once a minute.
-    pub(super) fn trouble(&self, error: &ClusterError) {
+    pub(super) fn trouble(&self, error: &dyn std::error::Error) {
         let what = error.to_string();
         if self.inner.troubles.is_news(&what) {
             self.inner.log.trouble("cluster", &what);
