@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_server::cluster::{Announced, ClusterOptions, Link, Nats};
+use ordain_server::cluster::{Announced, ClusterOptions, LedgerEnds, Link, Nats};
 use ordain_server::grpc::ExecutorPool;
 use ordain_store::{Database, Secret, Store, StoreOptions};
 use ordain_workspace::{Version, Workspace};
@@ -59,11 +59,14 @@ impl ClusterArgs {
         Ok(Some(Link::connect(&options, name).await?))
     }
 
-    /// Takes the published version of the workspace into the folder of a node, before anything in it is read.
+    /// Takes the published version of the workspace into the folder of a node, before anything in it is read. A database
+    /// that is older than other nodes know is refused first.
     pub(crate) async fn take_in(&self, root: &Path, options: StoreOptions) -> Result<Version, Failure> {
-        self.connect("ordain").await?;
+        let Some(link) = self.connect("ordain").await? else { return Ok(Version::default()) };
         check_shared(&options.database)?;
-        let store = Store::open(options).await?;
+        let store = Store::open(StoreOptions { allow_older: true, ..options }).await?;
+        let (told, _) = LedgerEnds::find(&link, &store.id().await?).await?.last().await?;
+        store.meet_end(told.as_deref()).await?;
         Ok(Version::take_in(root, &store).await?.unwrap_or_default())
     }
 

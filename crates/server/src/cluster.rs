@@ -1,7 +1,7 @@
 //! Several servers as one: the seam between a server and the others that share its store.
 //!
 //! [`Cluster`] is what a server asks of it: a queue of accepted runs, the events of runs, cancelling, what keys have
-//! used, and a list of who is there. [`Alone`] is the server that has no others, [`Nats`] the one that meets them over NATS.
+//! used, a list of who is there, and the end of the ledger. [`Alone`] is the server that has no others, [`Nats`] the one that meets them over NATS.
 //!
 //! The store keeps the truth. The queue holds the id of a run whose row is there already (`ordain_store::QueuedRun`), so
 //! a message that is lost or comes twice does no harm: rows without a message are offered again, and the claim of a run
@@ -23,7 +23,8 @@ use serde::{Deserialize, Serialize};
 pub use alone::Alone;
 pub(crate) use nats::SAID_EVERY;
 pub use nats::{
-    Announced, ClusterError, ClusterOptions, ClusterStatus, ExecutorMember, Link, Nats, NodeMember,
+    Announced, ClusterError, ClusterOptions, ClusterStatus, ExecutorMember, LedgerEnds, Link, Nats,
+    NodeMember,
 };
 
 /// An answer of the cluster, which may take a moment.
@@ -90,6 +91,12 @@ pub trait Cluster: fmt::Debug + Send + Sync {
 
     /// The nodes that are there.
     fn members(&self) -> Answer<'_, Vec<NodeMember>>;
+
+    /// The end of the ledger that a node told last, with what names this telling.
+    fn ledger_end(&self) -> Answer<'_, (Option<String>, u64)>;
+
+    /// Tells the other nodes an end of the ledger, unless one of them told another one behind `last`.
+    fn tell_ledger_end(&self, end: String, last: u64) -> BoxFuture<'_, ()>;
 }
 
 /// A part of the queue with slots of its own, so that nobody who waits for an answer stands behind long work.

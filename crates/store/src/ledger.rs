@@ -7,6 +7,7 @@
 
 mod end;
 mod key;
+mod told;
 mod verify;
 
 use std::io::{Read as _, Write as _};

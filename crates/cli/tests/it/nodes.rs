@@ -74,6 +74,11 @@ impl Nodes {
 
     pub(crate) fn start(&self, at: usize, arguments: &[&str]) -> Server {
         self.share_key(at);
+        self.start_as_it_is(at, arguments)
+    }
+
+    /// The same without the key and the checkpoint of the first folder.
+    pub(crate) fn start_as_it_is(&self, at: usize, arguments: &[&str]) -> Server {
         let cluster = self.nats.url();
         let arguments = [&["--cluster", cluster.as_str()], arguments].concat();
         Server::start(&self.shops[at].root, &arguments, |command| {

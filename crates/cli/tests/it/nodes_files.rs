@@ -254,3 +254,43 @@ fn what_must_not_leave_the_folder_is_not_published() {
     let sqlite = run(ordain(["cluster", "publish", "--workspace", &alone.root]));
     assert!(sqlite.code == Some(2) && sqlite.stderr.contains("share a PostgreSQL database"), "{sqlite:?}");
 }
+
+#[test]
+fn a_database_that_is_older_than_another_node_knows_is_refused_until_somebody_accepts_it() {
+    let (nodes, postgres) = (one_full_one_empty(), postgres::Server::shared());
+    publish(&nodes);
+    nodes.share_key(1);
+    let checkpoint = path(&nodes, 1, ".ordain/ledger.checkpoint");
+    let old = std::fs::read(&checkpoint).unwrap();
+    let first = nodes.start(0, &[]);
+    for key in ["a", "b", "c"] {
+        assert_eq!(buy(&first.address, key).unwrap()["state"], "committed");
+    }
+    // A node with the key alone learns from the others where the ledger ends.
+    let newest = postgres.psql(nodes.url(), "SELECT max(seq) FROM ordain.entries");
+    let known = || {
+        let text = std::fs::read_to_string(&checkpoint).unwrap_or_default();
+        serde_json::from_str::<Value>(&text).map_or(Value::Null, |known| known["seq"].clone()).to_string()
+    };
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    std::fs::remove_file(&checkpoint).unwrap();
+    let mut second = nodes.start_as_it_is(1, &[]);
+    assert!(eventually(|| known() == newest.trim()), "{} is not {newest}", known());
+    for server in [&mut second, &mut { first }] {
+        server.running.signal(Signal::TERM);
+        server.running.0.wait().unwrap();
+    }
+    // The last entries are lost, and this folder's own checkpoint does not show it.
+    let lost = format!("DELETE FROM ordain.entries WHERE seq > {} - 2", newest.trim());
+    postgres.psql(nodes.url(), &format!("SET session_replication_role = replica; {lost}"));
+    std::fs::write(&checkpoint, &old).unwrap();
+    let refused = serve(&nodes, 1);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("older than a node of the cluster knows"), "{refused:?}");
+    assert!(refused.stderr.contains("ordain ledger accept-restore"), "{refused:?}");
+    let accepted = nodes.run(&["ledger", "accept-restore", "--reason", "the last two are lost"]);
+    assert_eq!(accepted.code, Some(0), "{accepted:?}");
+    let nodes_again = [nodes.start(0, &[]), nodes.start_as_it_is(1, &[])];
+    assert_eq!(buy(&nodes_again[1].address, "d").unwrap()["state"], "committed");
+    assert!(eventually(|| known() != "null" && nodes_again[0].get("/readyz").status == 200));
+}

@@ -89,4 +89,12 @@ impl Cluster for Alone {
     fn members(&self) -> Answer<'_, Vec<NodeMember>> {
         Box::pin(ready(Ok(Vec::new())))
     }
+
+    fn ledger_end(&self) -> Answer<'_, (Option<String>, u64)> {
+        Box::pin(ready(Ok((None, 0))))
+    }
+
+    fn tell_ledger_end(&self, _end: String, _last: u64) -> BoxFuture<'_, ()> {
+        Box::pin(ready(()))
+    }
 }

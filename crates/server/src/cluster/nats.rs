@@ -3,6 +3,7 @@
 //! Subjects name the store and the fingerprint of the workspace, so that a node with another workspace takes no work.
 
 mod events;
+mod ledger;
 mod members;
 mod queue;
 mod sessions;
@@ -24,6 +25,7 @@ use ordain_engine::OtherNodes;
 use ordain_store::{QueuedRun, Secret};
 use ordain_types::{BoxFuture, RunId};
 
+pub use ledger::LedgerEnds;
 pub(crate) use members::SAID_EVERY;
 pub use members::{Announced, ExecutorMember, NodeMember};
 pub use status::ClusterStatus;
@@ -257,6 +259,7 @@ struct Places {
     nodes: kv::Store,
     /// The nodes that hold sessions.
     sessions: kv::Store,
+    ledger: LedgerEnds,
 }
 
 impl Places {
@@ -274,7 +277,8 @@ impl Places {
         let events = link.stream(events::config(store)).await?;
         let nodes = link.list(members::nodes_list(store), members::GONE_AFTER, StorageType::Memory).await?;
         let sessions = link.list(sessions::list_name(store), sessions::KEPT_FOR, StorageType::File).await?;
-        Ok(Self { runs, work, events, nodes, sessions })
+        let ledger = LedgerEnds::find(link, store).await?;
+        Ok(Self { runs, work, events, nodes, sessions, ledger })
     }
 }
 
@@ -391,6 +395,14 @@ impl Cluster for Nats {
 
     fn members(&self) -> Answer<'_, Vec<NodeMember>> {
         Box::pin(members::members(&self.places.nodes))
+    }
+
+    fn ledger_end(&self) -> Answer<'_, (Option<String>, u64)> {
+        Box::pin(self.places.ledger.last())
+    }
+
+    fn tell_ledger_end(&self, end: String, last: u64) -> BoxFuture<'_, ()> {
+        Box::pin(self.places.ledger.tell(end, last))
     }
 }
 

@@ -43,7 +43,7 @@ impl ServeLockError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Taken { .. } => Some(
-                "stop that one first, or serve a copy; the command line works beside a running server"
+                "stop that one first, or serve a copy (each node of a cluster has a folder of its own); the command line works beside a running server"
                     .to_owned(),
             ),
             Self::Io(_) => None,

@@ -59,6 +59,7 @@ impl Service {
             self.keep_counting(cluster),
             self.keep_offering(cluster),
             self.keep_following(),
+            self.keep_ledger(cluster),
         );
     }
 
@@ -158,6 +159,25 @@ impl Service {
                 }
             }
             seen = queued.into_iter().map(|run| run.run_id).collect();
+        }
+    }
+
+    /// Compares the end of the ledger with what other nodes know, and tells them a newer one.
+    async fn keep_ledger(&self, cluster: &dyn Cluster) {
+        loop {
+            tokio::time::sleep(SAID_EVERY).await;
+            let (told, last) = match cluster.ledger_end().await {
+                Ok(told) => told,
+                Err(error) => {
+                    self.trouble(&error);
+                    continue;
+                }
+            };
+            match self.engine().store().meet_end(told.as_deref()).await {
+                Ok(Some(newer)) => cluster.tell_ledger_end(newer, last).await,
+                Ok(None) => {}
+                Err(error) => self.trouble(&error),
+            }
         }
     }
 
