@@ -45,8 +45,9 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// The fingerprint of the workspace whose runs it takes.
     fn workspace(&self) -> &str;
 
-    /// Puts an accepted run into its lane of the queue. One that is there already stays there once.
-    fn offer<'a>(&'a self, run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>>;
+    /// Puts an accepted run into its lane of the queue. One that is there already stays there once. Whether it was begun
+    /// before is counted as an attempt.
+    fn offer<'a>(&'a self, run: &'a QueuedRun, was_begun: bool) -> BoxFuture<'a, Result<(), OfferError>>;
 
     /// Whether a run is in the queue: it waits, or a node carries it out.
     fn has<'a>(&'a self, run: &'a QueuedRun) -> Answer<'a, bool>;
@@ -86,6 +87,9 @@ pub trait Cluster: fmt::Debug + Send + Sync {
     /// Says that this node is there, for a few seconds.
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()>;
 
+    /// Whether a node is there and takes work.
+    fn is_there<'a>(&'a self, node: &'a str) -> Answer<'a, bool>;
+
     /// Says that this node is gone.
     fn leave(&self) -> BoxFuture<'_, ()>;
 
@@ -108,7 +112,7 @@ pub enum Lane {
     Background,
     /// Parts of runs of checks.
     Parts,
-    /// Work in sessions, which only the node that holds the session can carry out.
+    /// Work in sessions, which only the node that holds the session can carry out, and what a node accepted for itself.
     Own,
 }
 
@@ -117,8 +121,8 @@ impl Lane {
     pub const ALL: [Self; 4] = [Self::Interactive, Self::Background, Self::Parts, Self::Own];
 
     /// The lane of a run: nobody waits for checks and for what is due by the clock.
-    pub fn of(run: &QueuedRun) -> Self {
-        let is_background = run.kind == RunKind::Check || run.who == Schedules::WHO;
+    pub fn of(kind: RunKind, who: &str) -> Self {
+        let is_background = kind == RunKind::Check || who == Schedules::WHO;
         if is_background { Self::Background } else { Self::Interactive }
     }
 
@@ -144,12 +148,13 @@ pub struct Held {
     pub was_lost: bool,
 }
 
-/// The workspace of a run that only one node can carry out, as the run's row has it.
+/// The workspace of a run that one node is to carry out, as the run's row has it: for as long as that node is there, the
+/// others leave the run to it.
 pub(crate) fn bound_to(workspace: &str, node: &str) -> String {
     format!("{workspace}@{node}")
 }
 
-/// The fingerprint of a run's workspace, and the only node that can carry it out, if it is bound to one.
+/// The fingerprint of a run's workspace, and the node that is to carry it out, if it is bound to one.
 pub(crate) fn binding(run: &QueuedRun) -> (&str, Option<&str>) {
     run.workspace.split_once('@').map_or((&run.workspace, None), |(workspace, node)| (workspace, Some(node)))
 }
@@ -188,6 +193,8 @@ pub struct Taken {
     pub part: Option<u32>,
     /// The node that waits for its events.
     pub node: String,
+    /// Its row, where that is known and nobody else can have changed it.
+    pub row: Option<Box<QueuedRun>>,
     /// Counts how often the run was taken, from one.
     pub attempt: u64,
     /// Its place in the queue.

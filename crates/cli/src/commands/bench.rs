@@ -13,6 +13,8 @@ mod strategies;
 mod ui;
 mod verify;
 
+use std::io::{self, Write as _};
+
 use clap::Subcommand;
 
 use crate::failure::Outcome;
@@ -39,6 +41,11 @@ Examples:
 pub(crate) struct Args {
     #[command(subcommand)]
     what: Bench,
+}
+
+/// Says what is being measured now.
+fn progress(what: &str) {
+    let _ = writeln!(io::stderr(), "{what}");
 }
 
 /// What most of them take.

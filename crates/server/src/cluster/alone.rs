@@ -30,7 +30,7 @@ impl Cluster for Alone {
         ""
     }
 
-    fn offer<'a>(&'a self, _run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>> {
+    fn offer<'a>(&'a self, _run: &'a QueuedRun, _was_begun: bool) -> BoxFuture<'a, Result<(), OfferError>> {
         Box::pin(ready(Ok(())))
     }
 
@@ -80,6 +80,10 @@ impl Cluster for Alone {
 
     fn say<'a>(&'a self, _member: &'a NodeMember) -> Answer<'a, ()> {
         Box::pin(ready(Ok(())))
+    }
+
+    fn is_there<'a>(&'a self, _node: &'a str) -> Answer<'a, bool> {
+        Box::pin(ready(Ok(false)))
     }
 
     fn leave(&self) -> BoxFuture<'_, ()> {

@@ -329,8 +329,8 @@ impl Cluster for Nats {
         &self.workspace
     }
 
-    fn offer<'a>(&'a self, run: &'a QueuedRun) -> BoxFuture<'a, Result<(), OfferError>> {
-        Box::pin(self.publish(run))
+    fn offer<'a>(&'a self, run: &'a QueuedRun, was_begun: bool) -> BoxFuture<'a, Result<(), OfferError>> {
+        Box::pin(self.publish(run, was_begun))
     }
 
     fn has<'a>(&'a self, run: &'a QueuedRun) -> Answer<'a, bool> {
@@ -383,6 +383,10 @@ impl Cluster for Nats {
 
     fn say<'a>(&'a self, member: &'a NodeMember) -> Answer<'a, ()> {
         Box::pin(self.say_or_join_again(member))
+    }
+
+    fn is_there<'a>(&'a self, node: &'a str) -> Answer<'a, bool> {
+        Box::pin(self.takes_work(node))
     }
 
     fn leave(&self) -> BoxFuture<'_, ()> {

@@ -19,6 +19,7 @@ use ordain_engine::EngineError;
 use ordain_store::{Claim, QueuedRun, StoreError};
 use ordain_types::{RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use care::Troubles;
 pub(crate) use files::HeldVersion;
@@ -31,7 +32,7 @@ use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
 use super::service::Service;
 use super::session_book::{gone, is_gone};
-use crate::cluster::{OfferError, bound_to};
+use crate::cluster::{Lane, OfferError, binding, bound_to};
 
 /// How often the store is asked for the end of a run, in case nobody tells it.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -54,8 +55,10 @@ impl Service {
             None => None,
         };
         let is_gone = held.as_ref().is_some_and(|held| is_gone(held, &order));
-        let workspace = held
-            .map_or_else(|| cluster.workspace().to_owned(), |held| bound_to(cluster.workspace(), &held.node));
+        let slot = if held.is_none() { self.room_here(about) } else { None };
+        let node = held.as_ref().map(|held| held.node.as_str()).or(slot.is_some().then(|| cluster.node()));
+        let workspace =
+            node.map_or_else(|| cluster.workspace().to_owned(), |node| bound_to(cluster.workspace(), node));
         let files = self.keep_uploads(&about.run_id, order.files()).await?;
         let written = Written::new(order, files);
         let queued = QueuedRun {
@@ -76,9 +79,10 @@ impl Service {
             Claim::Running(run) => return Err(EngineError::Running { run: run.to_string() }.into()),
             Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
         }
-        let offered = if is_gone { Err(gone()) } else { self.offer_accepted(caller, &queued).await };
+        let run_id = queued.run_id.clone();
+        let offered = if is_gone { Err(gone()) } else { self.offer_accepted(caller, queued, slot).await };
         if let Err(problem) = offered {
-            store.dequeue(&queued.run_id).await?;
+            store.dequeue(&run_id).await?;
             return Err(problem);
         }
         // Neither may wait while the other one is not polled: it may have the place in the pool that the other one needs.
@@ -99,19 +103,34 @@ impl Service {
         }
     }
 
-    /// Puts an accepted run into the queue, unless its key has too many or an earlier turn of its conversation goes on:
-    /// then the node that ends that one does it.
-    async fn offer_accepted(&self, caller: &Caller, queued: &QueuedRun) -> Result<(), Problem> {
+    /// A slot of this node for a run that it is about to accept, if others could take the run over when this node dies.
+    fn room_here(&self, about: &About) -> Option<OwnedSemaphorePermit> {
+        let is_well = self.inner.options.cluster.is_connected() && !self.is_draining();
+        if is_well { self.inner.working.room(Lane::of(about.kind, &about.who)) } else { None }
+    }
+
+    /// Begins an accepted run in its slot, or puts it into the queue, unless its key has too many or an earlier turn of its
+    /// conversation goes on: then the node that ends that one offers it.
+    async fn offer_accepted(
+        &self,
+        caller: &Caller,
+        queued: QueuedRun,
+        slot: Option<OwnedSemaphorePermit>,
+    ) -> Result<(), Problem> {
         // Counted behind the row, so that two that come at once are never both the last that fits.
         if let Some(most) = caller.cells(&self.inner.options)
             && self.engine().store().queued_by(&queued.who).await? > most
         {
             return Err(rate::too_many_runs(most));
         }
-        if !self.is_next_turn(queued).await? {
+        if !self.is_next_turn(&queued).await? {
             return Ok(());
         }
-        match self.inner.options.cluster.offer(queued).await {
+        if let Some(slot) = slot {
+            self.begin_here(queued, slot);
+            return Ok(());
+        }
+        match self.inner.options.cluster.offer(&queued, false).await {
             Ok(()) => Ok(()),
             Err(OfferError::Full) => {
                 let detail = "more runs wait for a node than the queue takes";
@@ -148,7 +167,7 @@ impl Service {
         if let Some(next) = next
             && cluster.has(&next).await.is_ok_and(|is_there| !is_there)
         {
-            let _ = cluster.offer(&next).await;
+            let _ = cluster.offer(&next, false).await;
         }
         Ok(())
     }
@@ -281,6 +300,11 @@ fn lost(run: &RunId) -> Problem {
     let detail = "the database lost the run before it was carried out; nothing was changed";
     let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, RUN_LOST, detail).after(1);
     problem.of_run(run.as_str()).hint("send the request again, under the same key if you like")
+}
+
+/// A run as one that every node may carry out.
+fn unbound(queued: &QueuedRun) -> QueuedRun {
+    QueuedRun { workspace: binding(queued).0.to_owned(), ..queued.clone() }
 }
 
 fn watched(queued: &QueuedRun) -> LiveRun {

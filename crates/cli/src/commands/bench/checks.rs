@@ -13,6 +13,7 @@ use ordain_cell::profile::{Installed, Profile};
 use serde_json::{Map, Value, json};
 
 use super::cells::commands::Commands;
+use super::progress;
 use super::sample::rounded;
 use crate::commands::python;
 use crate::failure::Outcome;
@@ -244,8 +245,4 @@ fn ratios(ours: &Side, peer: &Side) -> String {
     };
     let kept = ours.kept.map(|kept| said(kept, peer.kept.unwrap_or(peer.first)));
     format!("{}, with the table kept {}", said(ours.first, peer.first), kept.unwrap_or_default())
-}
-
-fn progress(what: &str) {
-    let _ = writeln!(io::stderr(), "{what}");
 }

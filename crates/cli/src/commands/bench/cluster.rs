@@ -17,7 +17,7 @@ use ordain_cell::profile::Profile;
 use serde_json::{Value, json};
 
 use super::sample::{Sample, rounded};
-use super::{UsualArgs, load};
+use super::{UsualArgs, load, progress};
 use crate::commands::python;
 use crate::failure::Outcome;
 use crate::runtime;
@@ -47,15 +47,17 @@ pub(crate) struct Args {
     usual: UsualArgs,
 }
 
-/// The same question at a server alone and at a node, in turns.
+/// The same question in turns at a server alone, at a node that begins it, and at one that has it go through NATS, where
+/// either node takes it.
 struct Hop {
     alone: Sample,
     node: Sample,
+    queue: Sample,
 }
 
 impl Hop {
-    fn added_ms(&self) -> f64 {
-        self.node.p50() - self.alone.p50()
+    fn added_ms(&self, sample: &Sample) -> f64 {
+        sample.p50() - self.alone.p50()
     }
 }
 
@@ -93,24 +95,30 @@ async fn measure(args: &Args, rounds: usize) -> anyhow::Result<Measured> {
     let shops = Shops::make(&args.postgres, &args.cluster, NODES_MAX)?;
     let hop = {
         let alone = shops.start_alone()?;
-        hop(&alone, &shops.start(1, &[])?, rounds).await?
+        // The only slot of the last one waits for the queue.
+        let (node, queue) = (shops.start(1, &[])?, shops.start(2, &["--slots", "1"])?);
+        hop([&alone, &node, &queue], rounds).await?
     };
+    progress("measured the way through the queue; next: writers");
     let mut writers = Vec::new();
     for count in 1..=NODES_MAX {
         let started = (0..count).map(|at| shops.start(at, &[])).collect::<anyhow::Result<Vec<_>>>()?;
         writers.push(written(&started, rounds / 2).await?);
     }
+    progress("measured writers; next: a lost node");
     let recovery = recovered(&shops).await?;
+    progress("measured a lost node; next: checks, some minutes");
     let count = if args.usual.quick { 200 } else { 10_000 };
     let checks = tokio::task::spawn_blocking(move || checks::measure(count)).await??;
     Ok(Measured { hop, writers, recovery, checks })
 }
 
-async fn hop(alone: &Node, node: &Node, rounds: usize) -> anyhow::Result<Hop> {
+async fn hop([alone, node, queue]: [&Node; 3], rounds: usize) -> anyhow::Result<Hop> {
     let question = load::post("/v1/requests", &json!({ "request": "How many items are there?" }));
-    let mut hop = Hop { alone: Sample::default(), node: Sample::default() };
+    let mut hop = Hop { alone: Sample::default(), node: Sample::default(), queue: Sample::default() };
     for at in 0..rounds + 5 {
-        for (server, sample) in [(alone, &mut hop.alone), (node, &mut hop.node)] {
+        let servers = [(alone, &mut hop.alone), (node, &mut hop.node), (queue, &mut hop.queue)];
+        for (server, sample) in servers {
             let asked = load::clients(server.address, &question, "\"state\":\"answered\"", 1, 1).await?;
             // The first ones write the plan and prepare statements.
             if at >= 5 {
@@ -236,11 +244,13 @@ fn print_table(measured: &Measured) -> io::Result<()> {
     let hop = &measured.hop;
     writeln!(
         out,
-        "a question, p50: {:.2} ms at a server alone, {:.2} ms at a node",
+        "a question, p50: {:.2} ms at a server alone, {:.2} ms at a node, {:.2} ms through NATS",
         hop.alone.p50(),
-        hop.node.p50()
+        hop.node.p50(),
+        hop.queue.p50()
     )?;
-    writeln!(out, "the way through the queue adds {:.2} ms (must: 2)", hop.added_ms())?;
+    let (node, queue) = (hop.added_ms(&hop.node), hop.added_ms(&hop.queue));
+    writeln!(out, "a node adds {node:.2} ms, the way through NATS {queue:.2} ms (must: 2)")?;
     writeln!(out)?;
     writeln!(
         out,
@@ -288,11 +298,14 @@ fn print_json(measured: &Measured) -> io::Result<()> {
                 "again_percent": rounded(row.again_percent), "commits_in_flight": row.commits_in_flight })
         })
         .collect();
-    let (alone, node) = (&measured.hop.alone, &measured.hop.node);
+    let hop = &measured.hop;
+    let (alone, node, queue) = (&hop.alone, &hop.node, &hop.queue);
     let told = json!({
         "question_alone_p50_ms": rounded(alone.p50()), "question_node_p50_ms": rounded(node.p50()),
         "question_alone_p99_ms": rounded(alone.p99()), "question_node_p99_ms": rounded(node.p99()),
-        "hop_p50_ms": rounded(measured.hop.added_ms()), "hop_must_ms": 2,
+        "question_queue_p50_ms": rounded(queue.p50()), "question_queue_p99_ms": rounded(queue.p99()),
+        "node_adds_p50_ms": rounded(hop.added_ms(node)),
+        "hop_p50_ms": rounded(hop.added_ms(queue)), "hop_must_ms": 2,
         "writers": writers, "cpu_must_ms": rounded(cpu_must(&measured.writers)), "again_must_percent": 1,
         "commits_in_flight_must": 2,
         "checks": measured.checks.checks, "checks_one_executor_s": rounded(measured.checks.one.as_secs_f64()),

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use super::{ClusterError, Link, refused};
 
 /// How often a member says that it is there.
-pub(crate) const SAID_EVERY: Duration = Duration::from_secs(3);
+pub(crate) const SAID_EVERY: Duration = Duration::from_secs(2);
 /// After how long without a word it is gone.
-pub(super) const GONE_AFTER: Duration = Duration::from_secs(10);
+pub(super) const GONE_AFTER: Duration = Duration::from_secs(9);
 /// The list of executors, which all workspaces share.
 const EXECUTORS: &str = "ordain-executors";
 

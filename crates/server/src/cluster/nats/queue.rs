@@ -28,6 +28,8 @@ const FORGOTTEN_AFTER: Duration = Duration::from_hours(24);
 const KEPT_FOR: Duration = Duration::from_hours(7 * 24);
 /// Nodes that wait for work at once.
 const NODES_MAX: i64 = 10_000;
+/// Follows the node's name in the message of a run that a node began before there was a message.
+const BEGUN: &str = " again";
 /// Runs that all nodes together carry out at once.
 const WORKING_MAX: i64 = 100_000;
 
@@ -65,10 +67,10 @@ pub(super) fn consumer(store: &str, workspace: &str, lane: Lane) -> consumer::pu
 }
 
 impl Nats {
-    pub(super) async fn publish(&self, run: &QueuedRun) -> Result<(), OfferError> {
+    pub(super) async fn publish(&self, run: &QueuedRun, was_begun: bool) -> Result<(), OfferError> {
         // A run that goes on after it waited was offered before, so that its id alone is not enough.
         let (subject, of) = self.subject(run).await.map_err(OfferError::Other)?;
-        self.put(subject, format!("{}.{}.{of}", run.run_id, run.accepted_at)).await
+        self.put(subject, format!("{}.{}.{of}", run.run_id, run.accepted_at), was_begun).await
     }
 
     /// Puts a part of a run of checks into the queue, if it is not there. One that the servers don't take now is offered again.
@@ -76,12 +78,13 @@ impl Nats {
         let subject =
             format!("ordain.{}.runs.{}.{}.{run}.{part}", self.store, self.workspace, Lane::Parts.as_str());
         if self.is_there(&subject).await.is_ok_and(|is_there| !is_there) {
-            let _ = self.put(subject.clone(), subject).await;
+            let _ = self.put(subject.clone(), subject, false).await;
         }
     }
 
-    async fn put(&self, subject: String, id: String) -> Result<(), OfferError> {
-        let message = PublishMessage::build().message_id(id).payload(self.node.clone().into());
+    async fn put(&self, subject: String, id: String, was_begun: bool) -> Result<(), OfferError> {
+        let payload = format!("{}{}", self.node, if was_begun { BEGUN } else { "" });
+        let message = PublishMessage::build().message_id(id).payload(payload.into());
         let sent = self.link.jetstream.send_publish(subject, message).await;
         let acked = match sent {
             Ok(acknowledgement) => acknowledgement.await,
@@ -117,14 +120,16 @@ impl Nats {
         let part = if lane == Lane::Parts { names.next().and_then(|part| part.parse().ok()) } else { None };
         let run = names.next().map(|run| RunId(run.to_owned()));
         let attempt = message.info().map_err(refused("give out work"))?.delivered;
-        let node = String::from_utf8_lossy(&message.payload).into_owned();
+        let text = String::from_utf8_lossy(&message.payload).into_owned();
+        let (node, before) = text.strip_suffix(BEGUN).map_or((text.as_str(), 0), |node| (node, 1));
+        let (node, attempt) = (node.to_owned(), attempt.unsigned_abs() + before);
         let place = Box::new(Delivered(message));
-        Ok(run.map(|run| Taken { run, part, node, attempt: attempt.unsigned_abs(), place }))
+        Ok(run.map(|run| Taken { run, part, node, row: None, attempt, place }))
     }
 
     /// Where the message of a run is, and whose lane that is. A run of a node that is gone is for every node.
     async fn subject(&self, run: &QueuedRun) -> Result<(String, String), ClusterError> {
-        let (mut lane, mut of) = (Lane::of(run), self.workspace.clone());
+        let (mut lane, mut of) = (Lane::of(run.kind, &run.who), self.workspace.clone());
         if let (_, Some(node)) = binding(run) {
             if self.takes_work(node).await? {
                 (lane, of) = (Lane::Own, node.to_owned());

@@ -17,7 +17,7 @@ pub struct ClusterStatus {
     pub executors: Vec<ExecutorMember>,
     /// Runs in the queue that no node has taken.
     pub waiting: u64,
-    /// Runs in the queue that nodes carry out.
+    /// Runs that nodes carry out, as they last said, and parts of runs of checks.
     pub working: u64,
     /// Runs that were taken more than once, of those in the queue.
     pub taken_again: u64,
@@ -36,11 +36,12 @@ impl ClusterStatus {
         nodes.sort_by(|one, other| one.address.cmp(&other.address));
         let mut executors = Announced::find(link).await?.members().await?;
         executors.sort_by(|one, other| one.address.cmp(&other.address));
+        let working = nodes.iter().map(|node| node.working as u64).sum();
         let mut status = Self {
             nodes,
             executors,
             waiting: 0,
-            working: 0,
+            working,
             taken_again: 0,
             leader: None,
             replicas: Vec::new(),
@@ -66,7 +67,9 @@ impl ClusterStatus {
             });
             let Some(info) = info.await? else { continue };
             status.waiting += info.num_pending;
-            status.working += info.num_ack_pending as u64;
+            if name.starts_with(Lane::Parts.as_str()) {
+                status.working += info.num_ack_pending as u64;
+            }
             status.taken_again += info.num_redelivered as u64;
         }
         Ok(status)

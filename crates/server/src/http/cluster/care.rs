@@ -1,20 +1,23 @@
 //! What a node does for its cluster besides carrying out runs: it hears events and cancels, says that it is there, and
 //! offers runs again that have no message.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
 use ordain_store::QueuedRun;
+use ordain_types::RunId;
 
 use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY, binding};
 use crate::http::service::Service;
 
-use super::about;
+use super::{about, unbound};
 
-/// How often the queue is looked through.
-const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How often the queue is looked through for runs of nodes that are gone.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// Every how manyth look is about runs without a message too.
+const WHOLE_LOOK_EVERY: u64 = 5;
 /// Runs that one look is about.
 const LOOKED_AT_MAX: u64 = 200;
 /// How often other nodes are told what keys have used.
@@ -139,9 +142,10 @@ impl Service {
     async fn keep_offering(&self, cluster: &dyn Cluster) {
         // A run is left alone at first: its node may just be about to offer it. How long it is there is not asked of a clock,
         // because those of nodes differ.
-        let mut seen = HashSet::new();
-        loop {
+        let mut seen: HashMap<RunId, u64> = HashMap::new();
+        for look in 1_u64.. {
             tokio::time::sleep(LOOK_EVERY).await;
+            let is_whole = look.is_multiple_of(WHOLE_LOOK_EVERY);
             let queued = match self.engine().store().queue(LOOKED_AT_MAX).await {
                 Ok(queued) => queued,
                 Err(error) => {
@@ -149,16 +153,22 @@ impl Service {
                     continue;
                 }
             };
-            if let Err(error) = self.engine().store().forget_uploads(UPLOADS_KEPT_MS).await {
+            if is_whole && let Err(error) = self.engine().store().forget_uploads(UPLOADS_KEPT_MS).await {
                 self.inner.log.trouble("cluster", &error.to_string());
             }
-            for run in queued.iter().filter(|run| seen.contains(&run.run_id)) {
+            let is_looked_at = |run: &&QueuedRun| {
+                let looks = seen.get(&run.run_id).map_or(0, |first| look - first);
+                if binding(run).1.is_some() { looks > 0 } else { is_whole && looks >= WHOLE_LOOK_EVERY }
+            };
+            for run in queued.iter().filter(is_looked_at) {
                 if let Err(error) = self.offer_again(cluster, run).await {
                     self.trouble(&error);
                     break;
                 }
             }
-            seen = queued.into_iter().map(|run| run.run_id).collect();
+            seen = (queued.into_iter().map(|run| run.run_id))
+                .map(|run| (run.clone(), seen.get(&run).copied().unwrap_or(look)))
+                .collect();
         }
     }
 
@@ -181,10 +191,21 @@ impl Service {
         }
     }
 
-    /// Offers an accepted run that has no message: its node died in between, or the servers lost it. A run for another
-    /// workspace is left to the nodes that have that one, as long as there are any.
+    /// Offers an accepted run that has no message: its node died, or the servers lost it. A run that is bound to a node is
+    /// left to it as long as it is there, and one for another workspace to the nodes that have that one, as long as there
+    /// are any.
     async fn offer_again(&self, cluster: &dyn Cluster, run: &QueuedRun) -> Result<(), ClusterError> {
-        let (workspace, _) = binding(run);
+        let (workspace, node) = binding(run);
+        let is_cared_for = match node {
+            Some(node) if node == cluster.node() => {
+                self.inner.working.find(run.run_id.as_str()).is_some() || cluster.has(&unbound(run)).await?
+            }
+            Some(node) => cluster.is_there(node).await?,
+            None => false,
+        };
+        if is_cared_for {
+            return Ok(());
+        }
         if workspace != cluster.workspace() {
             let members = cluster.members().await?;
             if members.iter().any(|node| node.workspace == workspace) {
@@ -206,7 +227,7 @@ impl Service {
             return Ok(());
         }
         self.inner.metrics.count("ordain_cluster_offered_again_total", "");
-        match cluster.offer(run).await {
+        match cluster.offer(run, node.is_some()).await {
             Ok(()) | Err(OfferError::Full) => Ok(()),
             Err(OfferError::Other(error)) => Err(error),
         }

@@ -1,18 +1,20 @@
 //! Carries out runs of the queue, for as long as the server serves.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::num::NonZero;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
 use ordain_standing::Schedules;
 use ordain_store::{QueuedRun, StoreError};
-use ordain_types::{ErrorClass, RunId, RunRecord, RunState};
+use ordain_types::{BoxFuture, ErrorClass, RunId, RunRecord, RunState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 
-use super::about;
-use crate::cluster::{Lane, Taken};
+use super::{about, unbound};
+use crate::cluster::{Lane, Place, Taken};
 use crate::http::caller::{Caller, LOCAL};
 use crate::http::checks::served;
 use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, Relay, RunEvent, run_error};
@@ -59,6 +61,14 @@ impl Working {
         };
         let slots = [lane(slots), lane(BACKGROUND_SLOTS), lane(PART_SLOTS), lane(slots)];
         Self { slots, leave: Notify::new(), runs: Mutex::default() }
+    }
+
+    /// A free slot for a run that was accepted here, while there are processors for it: what comes together beyond that is
+    /// better shared with other nodes.
+    pub(super) fn room(&self, lane: Lane) -> Option<OwnedSemaphorePermit> {
+        let (slots, _) = &self.slots[lane as usize];
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        if self.count() < processors { Arc::clone(slots).try_acquire_owned().ok() } else { None }
     }
 
     /// How many it carries out now.
@@ -127,6 +137,14 @@ impl Service {
                 return;
             }
         }
+    }
+
+    /// Begins a run at once that this node has accepted for itself.
+    pub(super) fn begin_here(&self, queued: QueuedRun, slot: OwnedSemaphorePermit) {
+        let (run, node) = (queued.run_id.clone(), self.inner.options.cluster.node().to_owned());
+        let place = Box::new(Begun { service: self.clone(), run: queued.clone() });
+        let taken = Taken { run, part: None, node, row: Some(Box::new(queued)), attempt: 1, place };
+        tokio::spawn(self.clone().work(taken, slot));
     }
 
     async fn work(self, taken: Taken, _slot: OwnedSemaphorePermit) {
@@ -254,6 +272,9 @@ impl Service {
 
     /// The row of a run that was taken, and whether the run holds its claim; `None` if the run has ended.
     async fn still_queued(&self, taken: &Taken) -> Result<Option<(QueuedRun, bool)>, StoreError> {
+        if let Some(row) = &taken.row {
+            return Ok(Some((row.as_ref().clone(), true)));
+        }
         let store = self.engine().store();
         let Some((queued, is_claimed)) = store.taken(&taken.run).await? else { return Ok(None) };
         // A run leaves the queue with its record; what is left of one that did not is found when it comes again.
@@ -315,6 +336,31 @@ impl Service {
             },
             Fate::Ended,
         )
+    }
+}
+
+/// A run that its own node began, without a message. As long as the node is there, the others leave it alone.
+#[derive(Debug)]
+struct Begun {
+    service: Service,
+    run: QueuedRun,
+}
+
+impl Place for Begun {
+    fn keep(&self) -> BoxFuture<'_, Infallible> {
+        Box::pin(std::future::pending())
+    }
+
+    fn done(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    /// Any node may take it then. If this is not heard, the node finds out that nobody is at it.
+    fn give_back(&self, after: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            tokio::time::sleep(after).await;
+            let _ = self.service.inner.options.cluster.offer(&unbound(&self.run), true).await;
+        })
     }
 }
 
