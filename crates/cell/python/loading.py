@@ -2,6 +2,8 @@
 
 # Above this many different values a column of plain numbers or ISO dates is read by a vectorised parser.
 QUICK_FROM = 20_000
+# Floating point holds every whole number up to this one.
+EXACT_MAX = 2**53
 # A cell of a page spans at most this many columns or rows; objects within objects become fields down to this depth.
 SPAN_MAX, FLAT_DEPTH_MAX = 100, 4
 KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
@@ -70,6 +72,9 @@ def quickly_typed(values, reading, rows_min=QUICK_FROM):
         except pa.ArrowInvalid:
             return None
         if kind == "real" and pc.all(pc.is_finite(numbers)).as_py() is False:
+            return None
+        # Beside gaps pandas has floating point.
+        if kind == "integer" and numbers.null_count and any(abs(end or 0) > EXACT_MAX for end in pc.min_max(numbers).as_py().values()):
             return None
         return pd.Series(numbers.to_pandas())
     if kind in ("date", "timestamp") and pc.all(pc.match_substring_regex(different(texts), ISO_SHAPE)).as_py():
@@ -306,23 +311,6 @@ def text_of(source, encoding):
         return open(source, encoding=encoding, errors="replace", newline="")
     source.seek(0)
     return source if isinstance(source, io.StringIO) else io.TextIOWrapper(source, encoding, "replace", newline="")
-
-
-def raw_text_quickly(data, facts, names):
-    """The same for a large table of UTF-8 bytes with as many fields in every line as there are names; None otherwise."""
-    import pyarrow as pa
-    import pyarrow.csv
-
-    try:
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(data),
-            pyarrow.csv.ReadOptions(column_names=names, skip_rows=facts.get("skip", 0), use_threads=False),
-            pyarrow.csv.ParseOptions(delimiter=facts["delimiter"], newlines_in_values=True),
-            pyarrow.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.large_string()), strings_can_be_null=False),
-        )
-    except pa.ArrowInvalid:
-        return None
-    return table.to_pandas(split_blocks=True, use_threads=False)
 
 
 def sheets(path, kind, only=None):

@@ -13,12 +13,14 @@ Set: `tables`, one record for each table, or `problem`, one sentence.
 """
 
 import bz2
+import codecs
 import csv
 import gzip
 import io
 import itertools
 import json
 import lzma
+import mmap
 import pathlib
 import shutil
 import tempfile
@@ -35,10 +37,10 @@ DISTINCT_MAX = 20
 NOTED = 8
 # Columns that are worked on at once.
 THREADS = 2
-# Texts above this are cut into fields by Arrow.
+# Texts above this are read in blocks.
 QUICK_BYTES = 1 << 20
 # The end of a text in which remarks below the table are looked for.
-TAIL_CHARACTERS = 1 << 13
+TAIL_BYTES = 1 << 13
 # Files that are often no table at all, which is no problem then.
 MAY_BE_TEXT = ("dat", "txt", "xml", "yaml", "yml")
 # What a type that was found is called in a schema.
@@ -72,72 +74,91 @@ def opened(path, packing):
     return open(path, "rb")
 
 
-def text_of(path, packing, notes):
-    """The file's text, and its bytes where these are the text in UTF-8. What is not UTF-8 is read as Windows-1252, and that
-    is noted."""
-    with opened(path, packing) as file:
-        data = file.read()
-    if not data or data.isspace():
+def utf8_of(path, packing, notes):
+    """The bytes of a file's text in UTF-8; where nothing says how they are written they may turn out to be something else."""
+    if packing is None and path.stat().st_size:
+        with open(path, "rb") as file:
+            data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    else:
+        with opened(path, packing) as file:
+            data = file.read()
+    if not data[:QUICK_BYTES].strip() and not data[:].strip():
         raise Unreadable("the file is empty")
+    start = data[:3]
     for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
+        if start.startswith(mark):
             notes.append(f"the file begins with a byte order mark and is read as {encoding}")
             try:
-                return data.decode(encoding), None
+                return data[:].decode(encoding).encode()
             except UnicodeDecodeError as error:
                 raise Unreadable(f"byte {error.start} is not {encoding}") from None
     if declared.get("encoding"):
         try:
-            return data.decode(declared["encoding"]), None
+            return data[:].decode(declared["encoding"]).encode()
         except (UnicodeDecodeError, LookupError) as error:
             raise Unreadable(f"it is not {declared['encoding']}: {error}") from None
-    if b"\0" in data:
+    if np.frombuffer(data, "u1").min() == 0:
         raise Unreadable("the file holds NUL bytes: it is not text")
-    try:
-        return data.decode("utf-8"), data
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        notes.append(f"line {line} is not UTF-8; the file is read as Windows-1252")
-        return data.decode("cp1252", "replace"), None
+    return data
 
 
 class Raw:
-    """A table as it lies in its file: a frame of undecided values, and where its first row stands."""
+    """A table as it lies in its file: a frame of undecided values but for columns that are `ready`, the counts of values that
+    are known already, and where its first row stands."""
 
-    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False, readings=None, stored=None):
+    def __init__(self, frame, notes=(), units=None, first_row=1, exact=False, readings=None, stored=None, ready=None, counts=None):
         self.frame, self.notes, self.units, self.first_row, self.exact = frame, list(notes), units or {}, first_row, exact
-        self.readings, self.stored = readings, stored or {}
+        self.readings, self.stored, self.ready, self.counts = readings, stored or {}, ready or {}, counts or {}
 
 
-def from_text(text, data, form, notes):
-    separator = declared.get("delimiter") or ("\t" if form == "tsv" else reading.delimiter_of(text[: 1 << 16], len(text) > 1 << 16))
-    if separator != ("\t" if form == "tsv" else ","):
-        notes.append(f"columns are separated by {separator!r}")
+def from_text(path, packing, form):
+    """A table of text. What is not UTF-8 is read as Windows-1252, and that is noted."""
+    notes = []
+    data = utf8_of(path, packing, notes)
+    try:
+        return from_utf8(data, form, notes)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        notes.append(f"line {line} is not UTF-8; the file is read as Windows-1252")
+        return from_utf8(data[:].decode("cp1252", "replace").encode(), form, notes)
+
+
+def from_utf8(data, form, notes):
+    # The end of these bytes may be within a character.
+    start = codecs.getincrementaldecoder("utf-8")().decode(data[:QUICK_BYTES])
+    separator = declared.get("delimiter") or ("\t" if form == "tsv" else reading.delimiter_of(start[: 1 << 16], len(start) > 1 << 16))
+    cut_into = lambda text: csv.reader(io.StringIO(text, newline=""), delimiter=separator)  # noqa: E731
     csv.field_size_limit(1 << 24)
-    head = list(itertools.islice(csv.reader(io.StringIO(text[: 1 << 20], newline=""), delimiter=separator), reading.HEAD_ROWS))
+    head = list(itertools.islice(cut_into(start), reading.HEAD_ROWS))
     if not any(head):
         raise Unreadable("the file is empty")
-    start, names, units, said = reading.laid_out(head, declared.get("header_row"))
-    facts = {"delimiter": separator, "skip": start}
-    frame = None
-    if len(text) > QUICK_BYTES and not any("\n" in cell for row in head[:start] for cell in row):
-        frame = reading.raw_text_quickly(data or text.encode(), facts, names)
-    if frame is None:
-        frame = reading.raw_text(io.StringIO(text, newline=""), facts, names)
-    frame = reading.trimmed(frame)
-    tail = csv.reader(io.StringIO(text[-TAIL_CHARACTERS:], newline=""), delimiter=separator)
-    cut, remark = reading.remarks_below(list(tail)[1:], len(names))
+    skip, names, units, said = reading.laid_out(head, declared.get("header_row"))
+    if separator != ("\t" if form == "tsv" else ","):
+        said.insert(0, f"columns are separated by {separator!r}")
+    tail = list(cut_into(data[-TAIL_BYTES:].decode("utf-8", "replace")))[1:]
+    cut, remark = reading.remarks_below(tail, len(names))
+    facts, found = {"delimiter": separator, "skip": skip}, None
+    if len(data) > QUICK_BYTES and not any("\n" in cell for row in head[:skip] for cell in row):
+        # Below the rows there may be what is none of them, and has other values.
+        ends = tail and not remark and not all(map(reading.is_blank, tail[-1])) and not reading.is_total(tail[-1])
+        is_open = lambda name: bool(ends) and not declared.get("table") and name not in declared.get("columns", {})  # noqa: E731
+        found = reading.raw_blocks(data, facts, names, is_open)
+    is_even = found is not None
+    if not is_even:
+        text = data[:].decode("utf-8")
+        found = reading.raw_text(io.StringIO(text, newline=""), facts, names), {}, {}
+    frame, ready, counts = found
+    rows, frame = len(frame), reading.trimmed(frame)
     if remark and cut < len(frame):
         frame = reading.trimmed(frame.iloc[:-cut])
         said.append(remark)
     # A line that is too short ends in gaps; only then is it worth counting fields.
-    if len(frame) and (frame.iloc[:, -1] == "").any():
-        require_whole_lines(text, separator, start, len(names), len(frame))
-    return Raw(frame, [*notes, *said], units, start + 1)
+    if not is_even and len(frame) and (frame.iloc[:, -1] == "").any():
+        require_whole_lines(cut_into(text), skip, len(names), len(frame))
+    return Raw(frame, [*notes, *said], units, skip + 1, ready=ready, counts=counts if len(frame) == rows else None)
 
 
-def require_whole_lines(text, separator, start, wanted, rows):
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+def require_whole_lines(reader, start, wanted, rows):
     body = (fields for number, fields in enumerate(reader) if number >= start and fields)
     for fields in itertools.islice(body, rows):
         if len(fields) != wanted:
@@ -243,12 +264,13 @@ def side_by_side(work, items, rows):
 def decided(raw):
     """The readings of a table's columns by name, and what to say of them together."""
     said, table = declared.get("columns", {}), dict(declared.get("table", {})) | ({"exact": True} if raw.exact else {})
-    ready = {}
+    ready = dict(raw.ready)
     if not raw.exact and not table:
-        undeclared = [(str(name), raw.frame[name]) for name in raw.frame.columns if name not in said]
+        undeclared = [(str(name), raw.frame[name]) for name in raw.frame.columns if name not in said and name not in ready and name not in raw.counts]
         quick = side_by_side(lambda column: reading.quickly_decided(*column), undeclared, len(raw.frame))
-        ready = {one["name"]: one for one in quick if one is not None}
-    counts = [(str(name), {} if str(name) in ready else reading.counted(raw.frame[name])) for name in raw.frame.columns]
+        ready |= {one["name"]: one for one in quick if one is not None}
+    counted = lambda name: {} if name in ready else raw.counts.get(name) or reading.counted(raw.frame[name])  # noqa: E731
+    counts = [(str(name), counted(name)) for name in raw.frame.columns]
     found = {one["name"]: reading.as_stored(one, raw.stored.get(one["name"])) for one in reading.decide_all(counts, said, table, ready)}
     for place, unit in raw.units.items():
         found[str(raw.frame.columns[place])].setdefault("unit", unit)
@@ -328,7 +350,8 @@ def written(number, sheet, raw):
         notes += filter(None, told)
     notes += said
     columns, misfits = [], {}
-    given = [(frame[name], *(of_store(frame[name], known.get(name)) if known is not None else (None, readings[name]))) for name in frame.columns]
+    as_written = lambda name: frame[name] if is_as_written(readings[name], raw.counts.get(name)) else None  # noqa: E731
+    given = [(frame[name], *(of_store(frame[name], known.get(name)) if known is not None else (as_written(name), readings[name]))) for name in frame.columns]
     made = side_by_side(lambda column: typed_column(*column), given, len(frame))
     for name, (_, _, one), (values, wrong, _) in zip(frame.columns, given, made):
         one["name"] = name
@@ -351,6 +374,12 @@ def written(number, sheet, raw):
     return {"sheet": sheet, "file": target, "rows": len(frame), "columns": columns, "notes": kept}
 
 
+def is_as_written(one, counts):
+    """Whether the values of a column are its texts, by the counts of these."""
+    is_plain = one["type"] in reading.TEXTS and not one.get("null_values") and not one.get("formula_text")
+    return bool(is_plain and counts and all(text.strip() for text in counts))
+
+
 def typed_column(raw, values, one):
     """A column with its type, the values that do not fit it, and the same as `frame` can map it."""
     wrong = {}
@@ -365,13 +394,12 @@ def typed_column(raw, values, one):
 
 
 def converted(path):
-    notes = []
     if known is not None:
         raws = {None: from_store(path.read_text("utf-8"), list(known))}
     elif form in ("parquet", "feather"):
         raws = {None: from_columns(path, packing, form)}
     elif form in ("csv", "tsv"):
-        raws = {None: from_text(*text_of(path, packing, notes), form, notes)}
+        raws = {None: from_text(path, packing, form)}
     else:
         raws = looked_into(path)
     return [written(number, sheet, raw) for number, (sheet, raw) in enumerate(raws.items())]

@@ -104,3 +104,60 @@ async fn a_value_that_does_not_fit_is_told_with_its_row_however_long_the_table_i
     let note = format!("1 of {} values cannot be read as numbers: row {} ('many')", "210,001", ALIKE + 2);
     assert_eq!(column(&table, "v")["notes"], json!([note]));
 }
+
+/// The values of the columns of a long data file in one of its rows, and the types that are to be found.
+type Columns<'a> = &'a [(&'a str, &'a str, &'a dyn Fn(usize) -> String)];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_data_file_that_is_read_in_blocks_has_the_types_and_values_of_all_its_rows() {
+    let late = |number: usize| number >= ALIKE - 2;
+    let columns: Columns<'_> = &[
+        ("n", "integer", &|number| number.to_string()),
+        ("below", "integer", &|number| format!("-{}", number % 90)),
+        ("price", "real", &|number| format!("{}.5", number % 500)),
+        ("size", "real", &|number| if late(number) { "2.25".to_owned() } else { "2".to_owned() }),
+        ("code", "identifier", &|number| if late(number) { "01067".to_owned() } else { "11067".to_owned() }),
+        ("gap", "integer", &|number| if late(number) { String::new() } else { "7".to_owned() }),
+        ("big", "integer", &|number| {
+            if late(number) { String::new() } else { (1_u64 << 53 | 1).to_string() }
+        }),
+        ("odd", "integer", &|number| if late(number) { "many".to_owned() } else { "7".to_owned() }),
+        ("day", "date", &|number| format!("2024-02-{:02}", number % 28 + 1)),
+        ("at", "timestamp", &|number| {
+            if late(number) { "2024-02-29 10:00" } else { "2024-02-28" }.to_owned()
+        }),
+        ("label", "category", &|number| if number % 3 == 0 { "a,b" } else { "c" }.to_owned()),
+    ];
+    let mut text = columns.iter().map(|column| column.0).collect::<Vec<_>>().join(",") + "\n";
+    for number in 0..ALIKE {
+        let row: Vec<String> = columns.iter().map(|column| format!("\"{}\"", column.2(number))).collect();
+        let _ = writeln!(text, "{}", row.join(","));
+    }
+    let is = |id: &str, kind: &str, params: Value| json!({"check_id": id, "kind": kind, "target_table": "long", "params": params});
+    let checks = json!([
+        is("n", "range", json!({"column": "n", "min": 0, "max": ALIKE - 2})),
+        is("below", "range", json!({"column": "below", "min": -89})),
+        is("size", "range", json!({"column": "size", "max": 2})),
+        is("gap", "not_null", json!({"columns": ["gap"]})),
+        is("big", "in_set", json!({"column": "big", "values": [(1_u64 << 53 | 1)]})),
+        is("odd", "range", json!({"column": "odd", "max": 7})),
+        is("at", "range", json!({"column": "at", "max": "2024-02-28"})),
+        is("label", "in_set", json!({"column": "label", "values": ["a,b", "c"]})),
+    ]);
+    let world = World::with(&checks.to_string(), &[]);
+    fs_err::write(world.root().join("data/long.csv"), text).unwrap();
+    let states = world.checks().await.all_tables().await.unwrap();
+    let told = states["long"].told("long");
+    assert_eq!(told["rows"], ALIKE);
+    for (name, kind, _) in columns {
+        assert_eq!(column(&told, name)["type"], *kind, "{told}");
+    }
+    let note = column(&told, "odd")["notes"].to_string();
+    assert!(note.contains(&format!("rows {}, {} ('many', 'many')", ALIKE, ALIKE + 1)), "{note}");
+    let results = world.run().await;
+    let failed = |id: &str| results[id].failed;
+    let found = ["n", "below", "size", "gap", "big", "odd", "at", "label"].map(|id| (id, failed(id)));
+    let wanted =
+        [("n", 1), ("below", 0), ("size", 2), ("gap", 2), ("big", 0), ("odd", 2), ("at", 2), ("label", 0)];
+    assert_eq!(found, wanted.map(|(id, failed)| (id, Some(failed))));
+}
