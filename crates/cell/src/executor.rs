@@ -62,6 +62,11 @@ pub trait Executor: Send + Sync {
         false
     }
 
+    /// Begins what jobs of a profile wait for, where some are certain to come. `bytes` is what the files take that they read.
+    fn expect<'a>(&'a self, _: Profile, _bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// How many jobs that read the same files come by them.
     fn sharing(&self, _shared: Shared) -> Result<Sharing, CellError> {
         Ok(Sharing::Sent)
@@ -450,7 +455,8 @@ impl LocalExecutor {
             Collected::default()
         } else {
             cell.end().await;
-            artifact::collect(cell.work(), &job.limits, Keep::Descriptor)
+            let keep = if job.is_unseen { Keep::Unseen } else { Keep::Descriptor };
+            artifact::collect(cell.work(), &job.limits, keep)
         };
         // Nor for its descriptors to be closed.
         tokio::spawn(async move { drop(cell) });
@@ -513,6 +519,17 @@ impl Executor for LocalExecutor {
     /// Where no cells are kept idle the process ends soon, and there is nothing to share.
     fn shares_cells(&self) -> bool {
         self.options.idle_cells > 0
+    }
+
+    fn expect<'a>(&'a self, profile: Profile, bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            // Larger files are shown by zygotes of their own. One that cannot start is told to the job that needs it.
+            if bytes <= COPIED_TO_ONE_MAX
+                && let Ok(pool) = self.pool(profile).await
+            {
+                pool.expect();
+            }
+        })
     }
 
     fn sharing(&self, shared: Shared) -> Result<Sharing, CellError> {

@@ -89,6 +89,16 @@ impl Pool {
         Cell::start(&*self.zygote().await?, work_bytes, Purpose::Job).await
     }
 
+    /// Starts the zygote of cells that will be taken soon, unless a helper gives them.
+    pub(crate) fn expect(self: &Arc<Self>) {
+        if self.lender.as_ref().is_some_and(Lender::is_there) {
+            return;
+        }
+        let pool = Arc::clone(self);
+        // A failure comes again where it is waited for.
+        tokio::spawn(async move { drop(pool.zygote().await) });
+    }
+
     /// Makes idle cells ahead of demand, and waits until there are that many.
     pub(crate) async fn fill(self: &Arc<Self>) -> Result<(), CellError> {
         loop {

@@ -8,6 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
 use ordain_cell::Shared;
+use ordain_cell::profile::Profile;
 use ordain_checks::kinds::TRANSFORM;
 use ordain_checks::{Check, CheckStatus, ChecksError, CodeFrom, Location, RunReport, SkipReason};
 use ordain_engine::{EngineError, Head, ProgramsRan, millis};
@@ -118,6 +119,11 @@ impl Checks {
         let mut stop = progress.stopped();
         progress.stage("reading tables");
         let (wanted, called) = wanted_tables(&results.checks);
+        if !results.options.if_changed && !wanted.is_empty() {
+            // pandas is imported while files are hashed and code is judged.
+            let bytes = self.bytes_of_files(&wanted)?;
+            self.engine.executor().expect(Profile::Data, bytes).await;
+        }
         let stored = self.stored_tables(&results.checks, &wanted).await?;
         let jobs = results.options.jobs;
         let reading = std::pin::pin!(self.tables_beside(Some(&wanted), &called, stored, jobs));

@@ -277,6 +277,13 @@ impl Checks {
         Ok(catalog.data.keys().filter(|section| !used.contains(section)).cloned().collect())
     }
 
+    /// What the data files of these tables take together.
+    pub(crate) fn bytes_of_files(&self, wanted: &BTreeSet<String>) -> Result<u64, ChecksError> {
+        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let files = files.iter().filter(|file| wanted.contains(&file.stem));
+        Ok(files.filter_map(|file| Some(fs_err::metadata(&file.path).ok()?.len())).sum())
+    }
+
     /// Makes the wanted tables ready; `None` makes all of them ready. Only files that changed are converted, and no table
     /// of the store is that `called` names alone: code reads it by calls.
     pub(crate) async fn tables(

@@ -45,6 +45,11 @@ impl Lender {
         Some(Self { files, starts_with, variables })
     }
 
+    /// Whether there is a helper.
+    pub(crate) fn is_there(&self) -> bool {
+        connect(&self.files.socket).is_ok()
+    }
+
     /// A cell of the helper, if there is one that gives it in time.
     pub(crate) async fn cell(&self, work_bytes: u64) -> Option<Cell> {
         let asked = tokio::time::timeout(ANSWER_TIME_MAX, self.ask(work_bytes));

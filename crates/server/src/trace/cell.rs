@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use ordain_cell::profile::Profile;
 use ordain_cell::{CellError, ExecutionFuture, Executor, Host, Job, Output, Shared, Sharing};
 use ordain_types::Cause;
 
@@ -57,6 +58,10 @@ impl Executor for Traced {
 
     fn shares_cells(&self) -> bool {
         self.executor.shares_cells()
+    }
+
+    fn expect<'a>(&'a self, profile: Profile, bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        self.executor.expect(profile, bytes)
     }
 
     fn sharing(&self, shared: Shared) -> Result<Sharing, CellError> {
