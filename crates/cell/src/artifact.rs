@@ -36,7 +36,7 @@ pub struct Artifact {
     pub bytes: u64,
     /// What it is, by name and content together.
     pub media_type: &'static str,
-    /// The hash of its content, in hexadecimal.
+    /// The hash of its content, in hexadecimal; empty where the job had its artifacts taken unseen.
     pub sha256: String,
     /// What a reader should know before opening it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -76,11 +76,11 @@ impl Artifact {
 
     /// Writes it into a folder under its own name, whole or not at all. An existing file is never replaced.
     pub fn save(&self, folder: &Path) -> io::Result<PathBuf> {
-        // Several threads may save files of the same content, so each gets a partial file of its own.
+        // Several threads may save files of the same name, so each gets a partial file of its own.
         static SAVED: AtomicU64 = AtomicU64::new(0);
         let number = SAVED.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(&self.name);
-        let partial = folder.join(format!(".{}.{}-{number}.part", &self.sha256[..12], std::process::id()));
+        let partial = folder.join(format!(".{}-{number}.part", std::process::id()));
         let mut target = File::create_new(&partial)?;
         let saved = self.copy_to(&mut target).and_then(|()| take_name(&partial, &path));
         if saved.is_err() {
@@ -125,6 +125,8 @@ pub(crate) enum Keep {
     Descriptor,
     /// As a copy: a session's cell goes on.
     Copy,
+    /// From the file itself, which nobody but the program that asked for it will open: it is neither hashed nor looked at.
+    Unseen,
 }
 
 /// Whether code left anything at all.
@@ -234,6 +236,16 @@ fn open_regular(folder: &OwnedFd, name: &str) -> Result<(File, u64), String> {
 /// Reads a file once: hashes it, looks at what it is, copies it where it must be kept apart.
 fn examine(file: File, name: &str, bytes: u64, keep: Keep) -> io::Result<Artifact> {
     let mut copy = match keep {
+        Keep::Unseen => {
+            return Ok(Artifact {
+                name: name.to_owned(),
+                bytes,
+                media_type: content::UNKNOWN,
+                sha256: String::new(),
+                warnings: Vec::new(),
+                content: file,
+            });
+        }
         Keep::Descriptor => None,
         Keep::Copy => {
             Some(File::from(rustix::fs::memfd_create("artifact", rustix::fs::MemfdFlags::CLOEXEC)?))

@@ -54,6 +54,8 @@ pub struct Job {
     /// Whether it runs for another job that waits for it: it takes no place of its own among the running ones, so that
     /// jobs which hold all places never wait for each other.
     pub is_within: bool,
+    /// Whether its artifacts are neither hashed nor looked at: only Ordain itself will open them.
+    pub is_unseen: bool,
 }
 
 /// The rules and the tables that code was judged by.
@@ -85,6 +87,7 @@ impl Job {
             may_share: false,
             judged_by: None,
             is_within: false,
+            is_unseen: false,
         }
     }
 }

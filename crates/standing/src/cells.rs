@@ -161,9 +161,10 @@ impl Cells {
         self.executor().end_session(&self.shared_cell(worker)).await;
     }
 
-    /// Ends them.
+    /// Ends them. Those of this machine have their tables in memory, which takes a while to let go: nobody waits for that.
     pub(crate) async fn close(self) {
-        let workers: Vec<usize> = lock(&self.sent).keys().copied().collect();
+        let is_elsewhere = matches!(self.sharing, Sharing::Sent);
+        let workers: Vec<usize> = lock(&self.sent).keys().copied().filter(|_| is_elsewhere).collect();
         for worker in workers {
             self.end_shared(worker).await;
         }
@@ -200,7 +201,7 @@ impl Cells {
 }
 
 impl Drop for Cells {
-    /// A run that is given up leaves no cell behind in an executor that goes on.
+    /// Shared cells end aside; a run that is given up leaves none behind in an executor that goes on.
     fn drop(&mut self) {
         let workers = std::mem::take(&mut *lock(&self.sent)).into_keys();
         let names: Vec<String> = workers.map(|worker| self.shared_cell(worker)).collect();

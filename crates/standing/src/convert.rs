@@ -161,6 +161,7 @@ impl Checks {
         let work_factor = if file.packing.is_some() { PACKED_WORK_FACTOR } else { WORK_FACTOR };
         let mut job = Job::new(code, profile_for_files([file.name().as_str()]));
         "convert.py".clone_into(&mut job.name);
+        job.is_unseen = true;
         // Elsewhere no more is asked for than executors usually grant.
         let (memory, work, artifacts) = if is_here {
             (memory_of_host() / 2, u64::MAX, u64::MAX / 4)

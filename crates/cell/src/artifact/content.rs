@@ -12,6 +12,9 @@ const MISLABELLED: &str = "mislabelled";
 /// The format carries macros.
 const MACROS: &str = "macros";
 
+/// The type of plain bytes.
+pub(super) const UNKNOWN: &str = "application/octet-stream";
+
 /// How much of the start is looked at for signatures and markup.
 const START_BYTES: usize = 4096;
 
@@ -111,7 +114,7 @@ impl ContentScan {
         if self.table.as_mut().is_some_and(Table::finish) {
             warnings.push(FORMULA);
         }
-        let media_type = kind.filter(|_| is_believed).map_or("application/octet-stream", |kind| kind.1);
+        let media_type = kind.filter(|_| is_believed).map_or(UNKNOWN, |kind| kind.1);
         (media_type, warnings)
     }
 
