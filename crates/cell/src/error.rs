@@ -99,6 +99,17 @@ pub enum CellError {
         /// What it says that can be done about it.
         hint: Option<String>,
     },
+    /// An executor elsewhere does not offer what the job needs, such as its profile. It stays so until its operator says
+    /// otherwise. No code has run.
+    #[error("the executor `{executor}` does not take the job: {said}")]
+    NotOffered {
+        /// Where it is.
+        executor: String,
+        /// What it does not offer.
+        said: String,
+        /// What its operator can do about it.
+        hint: Option<String>,
+    },
     /// The host's own machinery failed, such as running out of descriptors.
     #[error("failed to {action}")]
     Host {
@@ -129,7 +140,7 @@ impl CellError {
             }
             Self::Cut { .. } => "nothing was kept: run it again",
             Self::SessionLost { .. } => "open a new session; its variables have to be made again",
-            Self::Refused { hint, .. } => return hint.clone(),
+            Self::Refused { hint, .. } | Self::NotOffered { hint, .. } => return hint.clone(),
             Self::Host { .. } => return None,
         };
         Some(hint.to_owned())

@@ -76,7 +76,10 @@ impl EngineError {
                     | StoreError::File { .. }
                     | StoreError::CommitUnknown { .. }
             ),
-            Self::Cell(error) => !matches!(error, CellError::File { .. } | CellError::SessionLost { .. }),
+            Self::Cell(error) => !matches!(
+                error,
+                CellError::File { .. } | CellError::SessionLost { .. } | CellError::NotOffered { .. }
+            ),
             Self::Contended { .. } => true,
             _ => false,
         }

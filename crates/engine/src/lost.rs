@@ -34,6 +34,9 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
             "executor_lost",
             said("the executor was lost before the run had ended; nothing was changed"),
         )),
+        EngineError::Cell(CellError::NotOffered { said, .. }) => {
+            Some(("not_offered", format!("no executor takes the job: {said}")))
+        }
         EngineError::Cell(_) => Some(("no_cell", said("no cell could be had, so no code ran"))),
         EngineError::Store(error) => Some((error.code(), said("the store failed; nothing was changed"))),
         EngineError::Contended { .. } => Some(("contended", error.to_string())),

@@ -188,6 +188,7 @@ impl RemoteExecutor {
             Some((Reason::Sessions, _)) => CellError::Sessions { open: 0 },
             Some((Reason::UnknownSession | Reason::Lost, _)) => lost(),
             Some((Reason::Stopping, _)) => CellError::Unreachable { executor, said },
+            Some((Reason::NotOffered, hint)) => CellError::NotOffered { executor, said, hint },
             Some((_, hint)) => CellError::Refused { executor, said, hint },
             None if is_of_the_job(status) => CellError::Refused { executor, said, hint: None },
             None => lost(),

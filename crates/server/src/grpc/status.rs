@@ -124,6 +124,7 @@ pub(crate) fn of_cell(error: &CellError) -> Status {
         CellError::Busy { .. } => status(Reason::Busy, error.to_string(), hint),
         CellError::Sessions { .. } => status(Reason::Sessions, error.to_string(), hint),
         CellError::File { .. } => status(Reason::File, error.to_string(), hint),
+        CellError::NotOffered { said, .. } => status(Reason::NotOffered, said.clone(), hint),
         CellError::Lost => status(Reason::Lost, error.to_string(), hint),
         // These tell of this machine, so the caller hears no more than that.
         _ => status(

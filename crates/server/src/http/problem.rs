@@ -39,6 +39,8 @@ pub(crate) const CELLS_LIMIT: &str = "cells_limit";
 pub(crate) const SESSIONS_LIMIT: &str = "sessions_limit";
 /// The code for work in a session whose node is gone.
 pub(crate) const SESSION_GONE: &str = "session_gone";
+/// No executor offers what the job needs.
+const NOT_OFFERED: &str = "not_offered";
 /// The code for work that comes while the server stops.
 pub(crate) const DRAINING: &str = "draining";
 
@@ -254,6 +256,13 @@ impl From<CellError> for Problem {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "sessions_full", error.to_string()).after(30)
             }
             CellError::File { .. } => Self::unprocessable("bad_file", "/files", error.to_string()),
+            // Where the executor is, is the operator's to know.
+            CellError::NotOffered { said, .. } => {
+                let detail = format!("no executor takes the job: {said}");
+                let mut problem = Self::new(StatusCode::NOT_IMPLEMENTED, NOT_OFFERED, detail);
+                problem.inner = Some(error.to_string());
+                problem
+            }
             _ => {
                 let detail = "no cell could be had, so no code ran";
                 let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_cell", detail).after(5);
@@ -361,6 +370,10 @@ mod tests {
             (
                 "no cell can be made, or no executor reached",
                 CellError::Unreachable { executor: said().0, said: said().1 },
+            ),
+            (
+                "no executor offers what the job needs",
+                CellError::NotOffered { executor: said().0, said: said().1, hint: None },
             ),
         ];
         for (what, error) in errors {

@@ -212,14 +212,12 @@ pub(crate) fn read_profile(shared: &Shared, name: &str) -> Result<Profile, Statu
     match profile {
         Ok(profile) if offered.contains(&profile) => Ok(profile),
         Ok(profile) => {
-            let offered: Vec<_> = offered.iter().map(Profile::to_string).collect();
+            let mut names: Vec<_> = offered.iter().map(Profile::to_string).collect();
             let message =
-                format!("this executor does not offer the profile `{profile}`, only {}", offered.join(", "));
-            Err(status(
-                Reason::NotOffered,
-                message,
-                Some("start it with --profiles, or ask another executor"),
-            ))
+                format!("this executor does not offer the profile `{profile}`, only {}", names.join(", "));
+            names.push(profile.to_string());
+            let hint = format!("start an executor with `ordain executor --profiles {}`", names.join(","));
+            Err(status(Reason::NotOffered, message, Some(&hint)))
         }
         Err(error) => Err(status(Reason::Invalid, error.to_string(), error.hint().as_deref())),
     }

@@ -84,7 +84,7 @@ async fn what_is_wrong_with_a_job_is_a_refusal_and_not_a_lost_executor() {
     let world = World::with(|options| options.allow_open = false).await;
     let remote = world.remote();
     let refused = remote.run(open_job("1"), &mut NoHost, &mut Discard).await.unwrap_err();
-    assert!(matches!(&refused, CellError::Refused { said, .. } if said.contains("`open`")), "{refused:?}");
+    assert!(matches!(&refused, CellError::NotOffered { said, .. } if said.contains("`open`")), "{refused:?}");
     assert!(!refused.may_run_again());
     let mut missing = job("print(1)");
     missing.files = vec![InputFile { name: "a".to_owned(), path: "no-such-file".into() }];
