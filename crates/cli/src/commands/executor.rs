@@ -77,6 +77,9 @@ pub(crate) struct Args {
     /// The most memory that a job may ask for
     #[arg(long, default_value = "4GiB", value_name = "SIZE", value_parser = parse_bytes)]
     memory_max: u64,
+    /// The size of all tables together that are kept between jobs; 0 keeps none
+    #[arg(long, default_value = "512MiB", value_name = "SIZE", value_parser = parse_bytes)]
+    keep_tables: u64,
     /// How long running jobs may go on after SIGTERM
     #[arg(long, default_value = "30s", value_name = "TIME", value_parser = parse_duration)]
     drain: Duration,
@@ -212,6 +215,7 @@ fn options(args: &Args) -> Result<ServeOptions, Problem> {
     options.limits_max.cpu = Some(args.wall_max);
     options.limits_max.memory_bytes = args.memory_max;
     options.limits_max.work_bytes = None;
+    options.kept_bytes_max = args.keep_tables;
     options.drain_max = args.drain;
     options.allow_open = args.allow_open;
     options.allow_plaintext = args.allow_plaintext;

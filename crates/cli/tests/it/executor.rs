@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use ordain_testkit::processes::is_running;
 use rustix::process::Signal;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::check::{check, range, workspace};
 use crate::command::{Folder, Running, eventually, ordain, run};
 
 /// A running `ordain executor`.
@@ -66,6 +67,12 @@ impl Served {
     /// How many events of that name the log has told since it was last looked at.
     pub(crate) fn count(&self, event: &str) -> usize {
         self.lines.try_iter().filter(|line| line["event"] == event).count()
+    }
+
+    /// The gRPC codes of the jobs that the log has told since it was last looked at.
+    fn codes(&self) -> Vec<String> {
+        let jobs = self.lines.try_iter().filter(|line| line["event"] == "job");
+        jobs.map(|job| job["code"].as_str().unwrap().to_owned()).collect()
     }
 
     /// The next event of that name in the log.
@@ -155,6 +162,35 @@ fn a_plan_whose_executor_hangs_is_carried_out_by_another() {
     assert_eq!(asked.code, Some(0), "{asked:?}");
     assert_eq!(shop.classics(), 9);
     other.wait_for("job");
+}
+
+/// Every second check was refused, because its table had come with an earlier one, and got a fresh cell and the table again.
+#[test]
+fn checks_on_an_executor_share_a_cell_and_the_tables_in_it() {
+    const CHECKS: usize = 12;
+    let checks: Vec<Value> = (0..CHECKS).map(|at| range(&format!("c{at}"), "price", "info")).collect();
+    let (folder, served) = (workspace(&checks.into()), Served::start(&["--profiles", "core,data"]));
+    let run = || check(&folder, &["run", "--json", "--jobs", "2", "--executor", &served.url()]);
+    for _ in 0..2 {
+        let ran = run();
+        assert_eq!(ran.json()["counts"]["FAIL"], CHECKS, "{ran:?}");
+    }
+    let mut codes = Vec::new();
+    assert!(eventually(|| {
+        codes.extend(served.codes());
+        codes.len() >= 2 * CHECKS
+    }));
+    assert!(codes.iter().all(|code| code == "Ok"), "{codes:?}");
+}
+
+#[test]
+fn a_job_whose_profile_no_executor_offers_is_refused_by_name() {
+    let (folder, served) = (workspace(&json!([range("c", "price", "info")])), Served::start(&[]));
+    let refused = check(&folder, &["run", "--executor", &served.url()]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    let said = "does not offer the profile `data`, only core";
+    let hint = "hint: start an executor with `ordain executor --profiles core,data`";
+    assert!(refused.stderr.contains(said) && refused.stderr.contains(hint), "{refused:?}");
 }
 
 #[test]

@@ -137,8 +137,8 @@ impl ExecutorPool {
         host: &mut dyn Host,
         output: &mut dyn Output,
     ) -> Result<Execution, CellError> {
-        if let Some(session) = job.session.clone() {
-            return self.run_in_session(&session, &job, host, output).await;
+        if job.session.is_some() {
+            return self.run_on_any(&job, host, output).await;
         }
         let key = self.cache.key(&job).await;
         if let Some(execution) = key.as_ref().and_then(|key| self.cache.get(key, output)) {
@@ -180,53 +180,76 @@ impl ExecutorPool {
     ) -> Result<Execution, CellError> {
         let (members, mut tried) = (self.list(), Vec::new());
         let mut first_error = None;
-        while let Some(at) = self.choose(&members, job, &tried) {
+        while let Some(Choice { at, has_session }) = self.choose(&members, job, &tried) {
             tried.push(at);
-            match members[at].run(job, host, output).await {
+            let Failed { error, was_heard } = match members[at].run(job, host, output).await {
                 Ok(execution) => return Ok(execution),
-                Err(Failed { error, was_heard }) if was_heard || !may_go_elsewhere(&error) => {
-                    return Err(error);
+                Err(failed) => failed,
+            };
+            if let Some(session) = &job.session {
+                if has_session {
+                    return Err(self.failed_in_session(session, error));
                 }
-                // What the first one said matters most, unless another would only have to be waited for.
-                Err(Failed { error: error @ CellError::Busy { .. }, .. }) => first_error = Some(error),
-                Err(Failed { error, .. }) => first_error = first_error.or(Some(error)),
+                self.not_opened(session, &error).await;
             }
+            let is_lost_unused = matches!(error, CellError::SessionLost { .. });
+            if was_heard || !(is_lost_unused || may_go_elsewhere(&error)) {
+                return Err(error);
+            }
+            // What the first one said matters most, unless another would only have to be waited for.
+            first_error = match error {
+                CellError::Busy { .. } => Some(error),
+                error => first_error.or(Some(error)),
+            };
         }
         // Without any executor the job waits for one to come.
         Err(first_error.unwrap_or(CellError::Busy { waiting: 0 }))
     }
 
-    /// The least busy executor that is well and has the profile; if there is none, one that may have recovered.
-    fn choose(&self, members: &[Arc<Member>], job: &Job, tried: &[usize]) -> Option<usize> {
+    /// The executor that has the job's session; else the least busy one that is well and has the profile; if there is none,
+    /// one that may have recovered. A session that is to be opened there is noted.
+    fn choose(&self, members: &[Arc<Member>], job: &Job, tried: &[usize]) -> Option<Choice> {
+        let mut sessions = self.lock();
+        if let Some(&at) = job.session.as_ref().and_then(|session| sessions.get(session)) {
+            return (!tried.contains(&at)).then_some(Choice { at, has_session: true });
+        }
         // Executors that are equally good have their turns.
         let (count, turn) = (members.len(), self.turn.fetch_add(1, Ordering::Relaxed));
         let left = (0..count).map(|at| at.wrapping_add(turn) % count).filter(|at| !tried.contains(at));
-        left.min_by_key(|&at| members[at].rank(job.profile))
+        let at = left.min_by_key(|&at| {
+            // Sessions stay where they are, so that they are spread by number and not by what goes on at the moment.
+            let open = job.session.as_ref().map(|_| sessions.values().filter(|&&of| of == at).count());
+            members[at].rank(job.profile, open)
+        })?;
+        if let Some(session) = &job.session {
+            sessions.insert(session.clone(), at);
+        }
+        Some(Choice { at, has_session: false })
     }
 
-    async fn run_in_session(
-        &self,
-        session: &str,
-        job: &Job,
-        host: &mut dyn Host,
-        output: &mut dyn Output,
-    ) -> Result<Execution, CellError> {
-        let members = self.list();
-        let at = {
-            let mut sessions = self.lock();
-            let kept = sessions.get(session).copied();
-            let at = kept.or_else(|| self.choose(&members, job, &[])).ok_or(CellError::Lost)?;
-            sessions.insert(session.to_owned(), at);
-            at
-        };
-        let ran = members[at].run(job, host, output).await;
-        ran.map_err(|Failed { error, .. }| {
-            // A session that is gone, or was never opened, may be opened elsewhere.
-            if matches!(error, CellError::SessionLost { .. } | CellError::Unreachable { .. }) {
+    /// What the failure of a job means for the session that it was in.
+    fn failed_in_session(&self, session: &str, error: CellError) -> CellError {
+        match error {
+            // A new one may be opened elsewhere, but what this one held is gone.
+            CellError::SessionLost { executor, .. } | CellError::Unreachable { executor, .. } => {
+                self.lock().remove(session);
+                CellError::SessionLost { session: session.to_owned(), executor }
+            }
+            error => error,
+        }
+    }
+
+    /// Lets a session be opened elsewhere whose first job was not taken.
+    async fn not_opened(&self, session: &str, error: &CellError) {
+        match error {
+            // It answers, so that it can be told.
+            CellError::Busy { .. } | CellError::Refused { .. } | CellError::NotOffered { .. } => {
+                self.end(session).await;
+            }
+            _ => {
                 self.lock().remove(session);
             }
-            error
-        })
+        }
     }
 
     async fn end(&self, session: &str) -> bool {
@@ -265,7 +288,21 @@ impl Drop for ExecutorPool {
     }
 }
 
+/// Where a job goes.
+struct Choice {
+    at: usize,
+    /// Whether its session is open there.
+    has_session: bool,
+}
+
 /// Whether another executor may well take what this one did not.
 fn may_go_elsewhere(error: &CellError) -> bool {
-    error.may_run_again() || matches!(error, CellError::Busy { .. } | CellError::Refused { .. })
+    error.may_run_again()
+        || matches!(
+            error,
+            CellError::Busy { .. }
+                | CellError::Sessions { .. }
+                | CellError::Refused { .. }
+                | CellError::NotOffered { .. }
+        )
 }

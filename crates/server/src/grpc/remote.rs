@@ -1,11 +1,12 @@
 //! An executor on another machine, as an [`Executor`] like any other.
 
 mod connect;
+mod digests;
 mod run;
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -21,6 +22,7 @@ use super::proto::executor_client::ExecutorClient;
 use super::status::{self, Reason};
 use connect::Credentials;
 pub use connect::{ConnectError, RemoteOptions, RemoteTls};
+use digests::Digests;
 
 /// How long a question that runs no code may take.
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(10);
@@ -38,6 +40,9 @@ pub struct RemoteExecutor {
     sessions: tokio::sync::Mutex<HashMap<String, Arc<str>>>,
     /// Why it gets no jobs, if it may get none; nothing, until it has said what it is.
     fitness: RwLock<Option<Result<(), String>>>,
+    /// Whether it keeps files between jobs.
+    keeps_files: AtomicBool,
+    digests: Digests,
 }
 
 /// A job that came to no execution.
@@ -66,6 +71,8 @@ impl RemoteExecutor {
             next: AtomicUsize::new(0),
             sessions: tokio::sync::Mutex::default(),
             fitness: RwLock::default(),
+            keeps_files: AtomicBool::new(false),
+            digests: Digests::default(),
         })
     }
 
@@ -98,6 +105,7 @@ impl RemoteExecutor {
         let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("it did not answer in time")));
         let description =
             answer.map(tonic::Response::into_inner).map_err(|status| self.error(&status, None, false))?;
+        self.keeps_files.store(description.kept_bytes_max > 0, Ordering::Relaxed);
         let fitness = fitness(&description, self.options.minimum);
         *self.fitness.write().unwrap_or_else(PoisonError::into_inner) = Some(fitness);
         Ok(description)

@@ -6,6 +6,7 @@
 mod caller;
 mod events;
 mod job;
+mod kept;
 mod listen;
 mod metrics;
 mod service;
@@ -37,12 +38,13 @@ use crate::cluster::ExecutorMember;
 use crate::figures::Figures;
 use crate::trace::Tracer;
 use caller::{Caller, Door, Token};
+use kept::Kept;
 use service::Service;
 use sessions::Sessions;
 use tls::Tls;
 pub use tls::TlsFiles;
 
-/// How often idle sessions are looked for.
+/// How often idle sessions and files are looked for.
 const SESSION_ROUND: Duration = Duration::from_secs(5);
 /// How often the other end of a silent connection is asked whether it is there, and how long it may take to say so.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -62,13 +64,15 @@ pub struct ServeOptions {
     pub limits_max: Limits,
     /// The largest sum of files for one job.
     pub files_bytes_max: u64,
+    /// The size of all files together that are kept between jobs; 0 keeps none.
+    pub kept_bytes_max: u64,
     /// Whether code is taken under the contract `open`, where only the jail defends.
     pub allow_open: bool,
     /// Connections at once.
     pub connections_max: usize,
     /// How long a caller may take from connecting to its first words.
     pub handshake_max: Duration,
-    /// After how long without a job a session ends.
+    /// After how long without a job a session ends, and a kept file goes that no job uses.
     pub session_idle_max: Duration,
     /// How long running jobs may go on when the executor is stopped.
     pub drain_max: Duration,
@@ -94,6 +98,7 @@ impl ServeOptions {
             profiles: vec![Profile::Core],
             limits_max: convert::ceilings(),
             files_bytes_max: 512 << 20,
+            kept_bytes_max: 512 << 20,
             allow_open: false,
             connections_max: 1024,
             handshake_max: Duration::from_secs(10),
@@ -176,6 +181,7 @@ pub(crate) struct Shared {
     executor: LocalExecutor,
     options: ServeOptions,
     sessions: Sessions,
+    kept: Kept,
     places: Arc<Semaphore>,
     log: Arc<dyn Log>,
     figures: Arc<Figures>,
@@ -229,6 +235,7 @@ impl BoundServer {
         let shared = Shared {
             executor,
             sessions: Sessions::new(options.local.sessions_max, options.session_idle_max),
+            kept: Kept::new(options.kept_bytes_max, options.session_idle_max),
             places: Arc::new(Semaphore::new(options.local.running_max + options.local.waiting_max)),
             log,
             figures: Arc::default(),
@@ -310,7 +317,7 @@ impl BoundServer {
                 listen::Bounds::of(&shared.options),
                 accepted,
             )),
-            tokio::spawn(end_idle_sessions(Arc::clone(&shared))),
+            tokio::spawn(end_idle(Arc::clone(&shared))),
             tokio::spawn(reload_certificates(Arc::clone(&shared), tls, reload)),
             tokio::spawn(serve_metrics(metrics, Arc::clone(&shared))),
         ];
@@ -428,13 +435,14 @@ async fn serve_metrics(listener: Option<TcpListener>, shared: Arc<Shared>) {
     metrics::serve(listener, shared, token).await;
 }
 
-async fn end_idle_sessions(shared: Arc<Shared>) {
+async fn end_idle(shared: Arc<Shared>) {
     use ordain_cell::Executor as _;
     loop {
         tokio::time::sleep(SESSION_ROUND).await;
         for id in shared.sessions.take_idle() {
             shared.executor.end_session(&id).await;
         }
+        shared.kept.forget_idle();
     }
 }
 

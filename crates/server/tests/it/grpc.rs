@@ -4,6 +4,7 @@ mod abuse;
 mod certificates;
 mod execute;
 mod host;
+mod kept;
 mod link;
 mod metrics;
 mod pool;

@@ -48,6 +48,8 @@ struct LastProbe {
     load: u64,
     waiting: u64,
     running_max: u64,
+    /// Whether it has no room for another session.
+    is_full_of_sessions: bool,
     /// What it offers; all, until it has said so.
     profiles: Option<Vec<String>>,
 }
@@ -57,6 +59,7 @@ struct LastProbe {
 pub(super) struct Rank {
     lacks_profile: bool,
     is_sick: bool,
+    has_no_room: bool,
     /// Thousandths of its places that are taken.
     load: u64,
 }
@@ -64,8 +67,15 @@ pub(super) struct Rank {
 impl Member {
     pub(super) fn new(remote: RemoteExecutor) -> Self {
         // It counts as well until it proves otherwise, so that the first job need not wait for the first probe.
-        let known =
-            LastProbe { is_well: true, failures: 0, load: 0, waiting: 0, running_max: 1, profiles: None };
+        let known = LastProbe {
+            is_well: true,
+            failures: 0,
+            load: 0,
+            waiting: 0,
+            running_max: 1,
+            is_full_of_sessions: false,
+            profiles: None,
+        };
         Self { remote, in_flight: AtomicUsize::new(0), known: Mutex::new(known) }
     }
 
@@ -88,14 +98,20 @@ impl Member {
         ran
     }
 
-    pub(super) fn rank(&self, profile: Profile) -> Rank {
+    /// How good a choice it is for a job, or for a session, given how many of this pool are open there.
+    pub(super) fn rank(&self, profile: Profile, sessions: Option<usize>) -> Rank {
         let known = self.lock();
         let in_flight = self.in_flight.load(Ordering::Acquire) as u64;
         let lacks_profile =
             known.profiles.as_ref().is_some_and(|offered| !offered.iter().any(|name| name == profile.name()));
         // Its own word is a little old and counts all callers; what is in flight here is certain.
-        let load = in_flight.max(known.load) * 1000 / known.running_max.max(1);
-        Rank { lacks_profile, is_sick: !known.is_well, load }
+        let load = in_flight.max(known.load).max(sessions.unwrap_or_default() as u64);
+        Rank {
+            lacks_profile,
+            is_sick: !known.is_well,
+            has_no_room: sessions.is_some() && known.is_full_of_sessions,
+            load: load * 1000 / known.running_max.max(1),
+        }
     }
 
     pub(super) fn state(&self) -> MemberState {
@@ -132,6 +148,7 @@ impl Member {
         known.load = load.running.saturating_add(load.waiting);
         known.waiting = load.waiting;
         known.running_max = load.running_max.max(1);
+        known.is_full_of_sessions = load.sessions_max > 0 && load.sessions >= load.sessions_max;
         known.profiles = Some(description.profiles.into_iter().map(|profile| profile.name).collect());
     }
 
@@ -194,19 +211,19 @@ mod tests {
         sick.learn(described(0, &["core"]));
         sick.eject();
         other.learn(described(0, &["data"]));
-        let ranks = [&idle, &busy, &sick, &other].map(|member| member.rank(Profile::Core));
+        let ranks = [&idle, &busy, &sick, &other].map(|member| member.rank(Profile::Core, None));
         assert!(ranks.is_sorted(), "{ranks:?}");
         sick.learn(described(0, &["core"]));
-        assert!(sick.rank(Profile::Core) < idle.rank(Profile::Core));
+        assert!(sick.rank(Profile::Core, None) < idle.rank(Profile::Core, None));
     }
 
     #[tokio::test]
     async fn own_jobs_count_before_the_executor_speaks_of_them() {
         let member = member();
         member.learn(described(0, &["core"]));
-        let before = member.rank(Profile::Core);
+        let before = member.rank(Profile::Core, None);
         let _job = Counted::new(&member.in_flight);
-        assert!(before < member.rank(Profile::Core));
+        assert!(before < member.rank(Profile::Core, None));
         assert_eq!(member.state().in_flight, 1);
     }
 }

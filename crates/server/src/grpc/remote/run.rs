@@ -4,8 +4,10 @@
 //! checked like what a cell says, and the caller's own clock and counts end a job that it does not end, so that no
 //! transaction waits for it. Such a job is an execution like any other that passed a limit, with a record.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read as _, Write as _};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use ordain_cell::{
@@ -13,7 +15,7 @@ use ordain_cell::{
 };
 use ordain_types::{Cause, Limits, format_bytes};
 use ordain_verify::FULL_IMPORTS;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
@@ -41,12 +43,19 @@ pub(super) async fn run(
     output: &mut dyn Output,
 ) -> Result<Execution, Failed> {
     let files = open_all(&job.files, &job.limits).map_err(Failed::before)?;
+    let mut start = start(job, session);
+    if executor.keeps_files.load(Ordering::Relaxed) {
+        start.known = executor.digests.of_tables(job).await;
+    }
+    let known: BTreeSet<String> = start.known.iter().map(|file| file.name.clone()).collect();
+    let (tell_lacks, lacks) = oneshot::channel();
     let (outgoing, requests) = mpsc::channel(OUTGOING_MAX);
-    let uploading = upload(start(job, session), files, outgoing.clone());
+    let uploading = tokio::spawn(upload(start, files, lacks, outgoing.clone()));
     let mut incoming = Incoming {
         job,
         output,
         outgoing,
+        lacks: Some((known, tell_lacks)).filter(|(known, _)| !known.is_empty()),
         stdout: Vec::new(),
         stderr: Vec::new(),
         artifacts: Vec::new(),
@@ -123,6 +132,8 @@ struct Incoming<'a> {
     job: &'a Job,
     output: &'a mut dyn Output,
     outgoing: Outgoing,
+    /// The files that it may lack, and who sends them, until it has said which.
+    lacks: Option<(BTreeSet<String>, oneshot::Sender<BTreeSet<String>>)>,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     artifacts: Vec<Artifact>,
@@ -231,7 +242,7 @@ impl Incoming<'_> {
         let reply = proto::HostReply { id: call.id, answer: Some(answer) };
         let reply = run_request::Message::Reply(reply);
         // If nobody takes it, the stream of events says why.
-        let _ = self.outgoing.send(proto::RunRequest { message: Some(reply) }).await;
+        let _ = self.outgoing.send(message(reply)).await;
         Ok(None)
     }
 
@@ -241,7 +252,19 @@ impl Incoming<'_> {
             event::Event::Artifact(piece) => self.take_artifact(&piece).map(|()| Taken::Nothing),
             event::Event::HostCall(call) => Ok(Taken::Call(call)),
             event::Event::Result(result) => self.finish(result).map(Taken::End),
+            event::Event::Lacks(lacks) => self.take_lacks(lacks).map(|()| Taken::Nothing),
         }
+    }
+
+    fn take_lacks(&mut self, lacks: proto::Lacks) -> Result<(), String> {
+        let (known, tell) = self.lacks.take().ok_or("it asks for files that were not offered")?;
+        let lacking: BTreeSet<String> = lacks.names.into_iter().collect();
+        if !lacking.is_subset(&known) {
+            return Err("it asks for files that were not offered".to_owned());
+        }
+        // If nobody sends them any more, the stream of events says why.
+        let _ = tell.send(lacking);
+        Ok(())
     }
 
     fn take_output(&mut self, piece: &proto::Output) -> Result<(), String> {
@@ -335,6 +358,7 @@ fn start(job: &Job, session: Option<&str>) -> proto::Job {
         }),
         frames: job.frames.clone().into_iter().collect(),
         fresh: job.is_fresh,
+        known: Vec::new(),
     }
 }
 
@@ -357,39 +381,51 @@ fn open_all(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, File)>,
     files.iter().map(open).collect()
 }
 
-/// Sends the job, its files and the word to go, as fast as the network takes them.
-fn upload(start: proto::Job, files: Vec<(String, File)>, outgoing: Outgoing) -> tokio::task::JoinHandle<()> {
-    let message = |message| proto::RunRequest { message: Some(message) };
-    let start = message(run_request::Message::Start(start));
-    let go = message(run_request::Message::Go(proto::Go {}));
-    if files.is_empty() {
-        return tokio::spawn(async move {
-            if outgoing.send(start).await.is_ok() {
-                let _ = outgoing.send(go).await;
-            }
-        });
+/// Sends the job, its files and the word to go, as fast as the network takes them. Of files that are known by their
+/// digests, only those go that the executor lacks.
+async fn upload(
+    start: proto::Job,
+    mut files: Vec<(String, File)>,
+    lacks: oneshot::Receiver<BTreeSet<String>>,
+    outgoing: Outgoing,
+) {
+    let known: BTreeSet<String> = start.known.iter().map(|file| file.name.clone()).collect();
+    if outgoing.send(message(run_request::Message::Start(start))).await.is_err() {
+        return;
     }
-    tokio::task::spawn_blocking(move || {
-        let send = |request| outgoing.blocking_send(request).map_err(|_| std::io::ErrorKind::BrokenPipe);
-        let all = || -> std::io::Result<()> {
-            send(start)?;
-            for (name, mut content) in files {
-                let mut is_first = true;
-                loop {
-                    let mut data = Vec::new();
-                    (&mut content).take(PIECE_BYTES as u64).read_to_end(&mut data)?;
-                    if data.is_empty() && !is_first {
-                        break;
-                    }
-                    is_first = false;
-                    let chunk = proto::FileChunk { name: name.clone(), data };
-                    send(message(run_request::Message::File(chunk)))?;
-                }
-            }
-            send(go)?;
-            Ok(())
-        };
+    if !known.is_empty() {
+        // One that never says what it lacks gets no word to go.
+        let Ok(lacking) = lacks.await else { return };
+        files.retain(|(name, _)| !known.contains(name) || lacking.contains(name));
+    }
+    if !files.is_empty() {
+        let to = outgoing.clone();
+        let sent = tokio::task::spawn_blocking(move || send_files(files, &to)).await;
         // A file that cannot be read to its end leaves the job without its `go`, so that it never runs.
-        let _ = all();
-    })
+        if !matches!(sent, Ok(Ok(()))) {
+            return;
+        }
+    }
+    let _ = outgoing.send(message(run_request::Message::Go(proto::Go {}))).await;
+}
+
+fn send_files(files: Vec<(String, File)>, outgoing: &Outgoing) -> std::io::Result<()> {
+    for (name, mut content) in files {
+        let mut is_first = true;
+        loop {
+            let mut data = Vec::new();
+            (&mut content).take(PIECE_BYTES as u64).read_to_end(&mut data)?;
+            if data.is_empty() && !is_first {
+                break;
+            }
+            is_first = false;
+            let chunk = run_request::Message::File(proto::FileChunk { name: name.clone(), data });
+            outgoing.blocking_send(message(chunk)).map_err(|_| std::io::ErrorKind::BrokenPipe)?;
+        }
+    }
+    Ok(())
+}
+
+fn message(message: run_request::Message) -> proto::RunRequest {
+    proto::RunRequest { message: Some(message) }
 }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use tonic::{Status, Streaming};
 
 use super::events::{Live, Tail};
+use super::sessions::InUse;
 use super::upload::Upload;
 use super::{Caller, Shared};
 use crate::grpc::convert::{self, PIECE_BYTES, from_json};
@@ -61,6 +62,9 @@ pub(crate) async fn execute(
     told: &mut Told,
 ) -> Result<(), Status> {
     let sent = request.job.ok_or_else(|| invalid("the request has no job"))?;
+    if !sent.known.is_empty() {
+        return Err(invalid("files are known by their digests in a `Run` only"));
+    }
     let mut ready = match read(shared, sent, told).await? {
         Read::Ready(ready) => ready,
         Read::Rejected(result) => {
@@ -70,8 +74,7 @@ pub(crate) async fn execute(
     };
     let mut upload = Upload::new(ready.job.limits.file_bytes, shared.options.files_bytes_max);
     upload.take_all(request.files)?;
-    ready.job.files = upload.files();
-    check_frames(&ready.job)?;
+    ready.job.files = upload.files()?;
     let execution = run(shared, caller, ready.job, &mut NoHost, &mut live.clone(), deadline).await?;
     drop((live, upload));
     told.cause = Some(execution.cause);
@@ -87,9 +90,10 @@ pub(crate) async fn run_with_host(
     (live, tail): (Live, Tail),
     told: &mut Told,
 ) -> Result<(), Status> {
-    let Some(run_request::Message::Start(sent)) = next(&mut inbound).await? else {
+    let Some(run_request::Message::Start(mut sent)) = next(&mut inbound).await? else {
         return Err(invalid("the first message has to be `start`"));
     };
+    let known = std::mem::take(&mut sent.known);
     let mut ready = match read(shared, sent, told).await? {
         Read::Ready(ready) => ready,
         Read::Rejected(result) => {
@@ -98,6 +102,10 @@ pub(crate) async fn run_with_host(
         }
     };
     let mut upload = Upload::new(ready.job.limits.file_bytes, shared.options.files_bytes_max);
+    if !known.is_empty() {
+        let names = upload.take_known(&shared.kept, caller, known).await?;
+        live.tell(event::Event::Lacks(proto::Lacks { names }));
+    }
     loop {
         match next(&mut inbound).await? {
             Some(run_request::Message::File(chunk)) => upload.take(&chunk)?,
@@ -106,8 +114,7 @@ pub(crate) async fn run_with_host(
             None => return Err(invalid("the caller ended its side before `go`")),
         }
     }
-    ready.job.files = upload.files();
-    check_frames(&ready.job)?;
+    ready.job.files = upload.files()?;
     let (replies, received) = mpsc::channel(1);
     let (calls, open_call) = tokio::sync::watch::channel(0);
     let mut host = CallerHost { live: live.clone(), calls, replies: received };
@@ -263,9 +270,12 @@ fn check_names(sent: &proto::Job) -> Result<(), Status> {
     Ok(())
 }
 
-/// A table is read from a file that came with the job.
-fn check_frames(job: &Job) -> Result<(), Status> {
-    let has = |name: &String| job.files.iter().any(|file| file.name == *name);
+/// A table is read from a file that came with the job, or with an earlier one of its session.
+fn check_frames(job: &Job, session: Option<&InUse<'_>>) -> Result<(), Status> {
+    let has = |name: &String| {
+        job.files.iter().any(|file| file.name == *name)
+            || session.is_some_and(|session| session.has_file(name))
+    };
     match job.frames.iter().find(|(_, name)| !has(name)) {
         None => Ok(()),
         Some((table, name)) => Err(invalid(format!(
@@ -284,10 +294,12 @@ async fn run(
     deadline: Option<Instant>,
 ) -> Result<Execution, Status> {
     let session = job.session.clone();
-    let _in_use = match &session {
+    let in_use = match &session {
         Some(id) => Some(shared.sessions.enter(id, caller, job.profile)?),
         None => None,
     };
+    check_frames(&job, in_use.as_ref())?;
+    let files: Vec<String> = job.files.iter().map(|file| file.name.clone()).collect();
     if let Some(deadline) = deadline {
         lower_wall(&mut job.limits, deadline)?;
     }
@@ -298,6 +310,13 @@ async fn run(
             .await
             .map_err(|_| Status::deadline_exceeded("the call's deadline passed before the job ended"))?,
     };
+    if let (Some(in_use), Ok(execution)) = (&in_use, &ran) {
+        match execution.cause {
+            Cause::Ok | Cause::Error => in_use.keep_files(files),
+            // A session's cell that passed a limit or broke the rules has ended.
+            _ => in_use.forget_files(),
+        }
+    }
     ran.map_err(|error| {
         let told = status::of_cell(&error);
         if told.code() == tonic::Code::Internal {

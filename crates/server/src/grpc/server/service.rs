@@ -156,6 +156,7 @@ impl Service {
                 sessions_max: shared.options.local.sessions_max as u64,
             }),
             draining: shared.is_stopping.load(Ordering::Acquire),
+            kept_bytes_max: shared.kept.bytes_max(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The sessions of an executor's callers: whose each is, and when it ends by itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,6 +27,8 @@ struct Entry {
     running: usize,
     jobs: u64,
     last_used: Instant,
+    /// The names of files that came with its jobs, which its cell still has.
+    files: HashSet<String>,
 }
 
 /// One job in a session; the session does not count as idle while this lives.
@@ -49,7 +51,8 @@ impl Sessions {
             let message = format!("{} sessions are open, which is the limit", open.len());
             return Err(status(Reason::Sessions, message, Some("end a session that is no longer needed")));
         }
-        let entry = Entry { owner, profile, running: 0, jobs: 0, last_used: Instant::now() };
+        let entry =
+            Entry { owner, profile, running: 0, jobs: 0, last_used: Instant::now(), files: HashSet::new() };
         let session = self.told(&id, &entry);
         open.insert(id, entry);
         Ok(session)
@@ -113,6 +116,27 @@ impl Sessions {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Entry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl InUse<'_> {
+    /// Whether a file came with an earlier job.
+    pub(crate) fn has_file(&self, name: &str) -> bool {
+        self.sessions.lock().get(&self.id).is_some_and(|entry| entry.files.contains(name))
+    }
+
+    /// Notes the files that the cell now has.
+    pub(crate) fn keep_files(&self, names: Vec<String>) {
+        if let Some(entry) = self.sessions.lock().get_mut(&self.id) {
+            entry.files.extend(names);
+        }
+    }
+
+    /// Notes that the cell has ended: the next job finds a new one.
+    pub(crate) fn forget_files(&self) {
+        if let Some(entry) = self.sessions.lock().get_mut(&self.id) {
+            entry.files.clear();
+        }
     }
 }
 

@@ -1,17 +1,23 @@
 //! Files of a job as they arrive: put down in a folder of their own, bounded, and gone with the job.
 //!
-//! A file's name is the caller's and is never used as a name here; the cell crate judges it before code sees it.
+//! A file's name is the caller's and is never used as a name here; the cell crate judges it before code sees it. Files
+//! that the caller names by their digests are taken from those that are kept, and what is lacking joins them.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use ordain_cell::InputFile;
 use ordain_types::format_bytes;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 use tonic::Status;
 
+use super::caller::Caller;
+use super::kept::{Claim, Digest, Found, Kept, KeptFile};
 use crate::grpc::proto;
-use crate::grpc::status::{Reason, status};
+use crate::grpc::status::{Reason, invalid, status};
 
 /// How many files a job may have.
 const FILES_MAX: usize = 256;
@@ -20,10 +26,14 @@ const NAME_BYTES_MAX: usize = 1024;
 
 /// The files that have arrived so far.
 #[derive(Debug)]
-pub(crate) struct Upload {
+pub(crate) struct Upload<'a> {
     folder: Option<TempDir>,
     files: Vec<InputFile>,
-    open: Option<Open>,
+    open: Option<Open<'a>>,
+    /// Those that have to come, by the name under which the caller was asked for them.
+    lacking: HashMap<String, Lacking<'a>>,
+    /// Keeps them while the job runs.
+    kept: Vec<Arc<KeptFile>>,
     bytes: u64,
     file_bytes_max: u64,
     bytes_max: u64,
@@ -31,14 +41,66 @@ pub(crate) struct Upload {
 
 /// The file that is being written.
 #[derive(Debug)]
-struct Open {
+struct Open<'a> {
+    name: String,
     content: File,
     bytes: u64,
+    /// Its digest so far, if it is to be kept.
+    lacking: Option<(Lacking<'a>, Sha256)>,
 }
 
-impl Upload {
+/// A file that nobody has kept.
+#[derive(Debug)]
+struct Lacking<'a> {
+    claim: Claim<'a>,
+    /// The names under which the job knows it.
+    names: Vec<String>,
+}
+
+impl<'a> Upload<'a> {
     pub(crate) fn new(file_bytes_max: u64, bytes_max: u64) -> Self {
-        Self { folder: None, files: Vec::new(), open: None, bytes: 0, file_bytes_max, bytes_max }
+        Self {
+            folder: None,
+            files: Vec::new(),
+            open: None,
+            lacking: HashMap::new(),
+            kept: Vec::new(),
+            bytes: 0,
+            file_bytes_max,
+            bytes_max,
+        }
+    }
+
+    /// Takes the files that are kept. Gives the names of those that the caller has to send.
+    pub(crate) async fn take_known(
+        &mut self,
+        kept: &'a Kept,
+        caller: &Caller,
+        known: Vec<proto::KnownFile>,
+    ) -> Result<Vec<String>, Status> {
+        let mut by_digest: BTreeMap<Digest, Vec<String>> = BTreeMap::new();
+        let mut seen = BTreeSet::new();
+        check_count(known.len())?;
+        for file in known {
+            check_name(&file.name)?;
+            let digest = read_digest(&file.sha256)
+                .ok_or_else(|| invalid("a file is known by something that is no SHA-256"))?;
+            if !seen.insert(file.name.clone()) {
+                return Err(wrong("a file is named twice".to_owned()));
+            }
+            by_digest.entry(digest).or_default().push(file.name);
+        }
+        let mut asked = Vec::new();
+        for (digest, names) in by_digest {
+            match kept.find(caller, digest).await {
+                Found::Here(file) => self.join(file, names),
+                Found::Lacking(claim) => {
+                    asked.push(names[0].clone());
+                    self.lacking.insert(names[0].clone(), Lacking { claim, names });
+                }
+            }
+        }
+        Ok(asked)
     }
 
     /// Takes whole files.
@@ -53,35 +115,40 @@ impl Upload {
 
     /// Takes one piece.
     pub(crate) fn take(&mut self, chunk: &proto::FileChunk) -> Result<(), Status> {
-        if self.files.last().is_none_or(|file| file.name != chunk.name) {
+        if self.open.as_ref().is_none_or(|open| open.name != chunk.name) {
             self.begin(&chunk.name)?;
         }
         self.append(&chunk.data)
     }
 
-    /// The files. The folder goes when the upload is dropped.
-    pub(crate) fn files(&self) -> Vec<InputFile> {
-        self.files.clone()
+    /// The files, when all have come. The folder goes when the upload is dropped.
+    pub(crate) fn files(&mut self) -> Result<Vec<InputFile>, Status> {
+        self.finish()?;
+        match self.lacking.keys().next() {
+            None => Ok(self.files.clone()),
+            Some(name) => Err(wrong(format!("`{}` is lacking and was not sent", name.escape_debug()))),
+        }
     }
 
     fn begin(&mut self, name: &str) -> Result<(), Status> {
-        if name.len() > NAME_BYTES_MAX {
-            return Err(wrong(format!(
-                "a file's name has {} bytes; {NAME_BYTES_MAX} is the limit",
-                name.len()
-            )));
+        self.finish()?;
+        check_name(name)?;
+        let name = name.to_owned();
+        if let Some(lacking) = self.lacking.remove(&name) {
+            let content = tempfile::tempfile().map_err(no_room)?;
+            self.open = Some(Open { name, content, bytes: 0, lacking: Some((lacking, Sha256::new())) });
+            return Ok(());
         }
-        if self.files.len() >= FILES_MAX {
-            return Err(wrong(format!("there are more than {FILES_MAX} files")));
-        }
+        check_count(self.files.len() + 1)?;
         let folder = match self.folder.take() {
             Some(folder) => folder,
             None => tempfile::Builder::new().prefix("ordain-job-").tempdir().map_err(no_room)?,
         };
         let folder = self.folder.insert(folder);
         let path = folder.path().join(self.files.len().to_string());
-        self.open = Some(Open { content: File::create_new(&path).map_err(no_room)?, bytes: 0 });
-        self.files.push(InputFile { name: name.to_owned(), path });
+        let content = File::create_new(&path).map_err(no_room)?;
+        self.open = Some(Open { name: name.clone(), content, bytes: 0, lacking: None });
+        self.files.push(InputFile { name, path });
         Ok(())
     }
 
@@ -97,8 +164,53 @@ impl Upload {
             let limit = format_bytes(self.bytes_max);
             return Err(wrong(format!("the files together are larger than {limit}")));
         }
+        if let Some((_, hash)) = &mut open.lacking {
+            hash.update(data);
+        }
         open.content.write_all(data).map_err(no_room)
     }
+
+    /// Ends the file that was being written. One that is to be kept has to be what its digest says.
+    fn finish(&mut self) -> Result<(), Status> {
+        let Some(Open { name, content, bytes, lacking: Some((lacking, hash)) }) = self.open.take() else {
+            return Ok(());
+        };
+        if hash.finalize()[..] != lacking.claim.digest()[..] {
+            return Err(wrong(format!("`{}` is not what its digest says", name.escape_debug())));
+        }
+        let file = lacking.claim.fill(content, bytes);
+        self.join(file, lacking.names);
+        Ok(())
+    }
+
+    fn join(&mut self, file: Arc<KeptFile>, names: Vec<String>) {
+        self.files.extend(names.into_iter().map(|name| InputFile { name, path: file.path() }));
+        self.kept.push(file);
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Status> {
+    if name.len() <= NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(wrong(format!("a file's name has {} bytes; {NAME_BYTES_MAX} is the limit", name.len())))
+}
+
+fn check_count(count: usize) -> Result<(), Status> {
+    if count <= FILES_MAX { Ok(()) } else { Err(wrong(format!("there are more than {FILES_MAX} files"))) }
+}
+
+/// Reads 64 hexadecimal digits.
+fn read_digest(text: &str) -> Option<Digest> {
+    let mut digest = [0; 32];
+    let bytes = text.as_bytes();
+    if bytes.len() != 2 * digest.len() || !bytes.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    for (byte, at) in digest.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(text.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(digest)
 }
 
 fn wrong(message: String) -> Status {
@@ -128,7 +240,7 @@ mod tests {
         for (name, data) in [("a.csv", &b"12"[..]), ("a.csv", b"34"), ("../b", b""), ("c", b"5")] {
             upload.take(&piece(name, data)).unwrap();
         }
-        let files = upload.files();
+        let files = upload.files().unwrap();
         let read = |at: usize| fs_err::read(&files[at].path).unwrap();
         assert_eq!((read(0), read(1), read(2)), (b"1234".to_vec(), Vec::new(), b"5".to_vec()));
         // The caller's name is kept, and no path is made of it.
@@ -150,5 +262,38 @@ mod tests {
             upload.take(&piece(&number.to_string(), b"")).unwrap();
         }
         assert!(upload.take(&piece("one too many", b"")).is_err());
+    }
+
+    fn known(name: &str, content: &[u8]) -> proto::KnownFile {
+        let sha256 = ordain_types::hex(&Sha256::digest(content));
+        proto::KnownFile { name: name.to_owned(), sha256 }
+    }
+
+    #[tokio::test]
+    async fn a_known_file_is_asked_for_once_and_is_what_its_digest_says() {
+        let (kept, ann) = (Kept::new(1 << 20, std::time::Duration::from_mins(1)), Caller("ann".to_owned()));
+        let files = || vec![known("a", b"rows"), known("same", b"rows"), known("b", b"")];
+        let mut upload = Upload::new(10, 15);
+        let mut asked = upload.take_known(&kept, &ann, files()).await.unwrap();
+        asked.sort();
+        assert_eq!(asked, ["a", "b"]);
+        assert!(upload.files().is_err(), "nothing has come yet");
+        upload.take(&piece("a", b"rows")).unwrap();
+        upload.take(&piece("b", b"")).unwrap();
+        assert_eq!(upload.files().unwrap().len(), 3);
+        drop(upload);
+        let mut again = Upload::new(10, 15);
+        assert!(again.take_known(&kept, &ann, files()).await.unwrap().is_empty());
+        let files = again.files().unwrap();
+        let same = files.iter().find(|file| file.name == "same").unwrap();
+        assert_eq!(fs_err::read(&same.path).unwrap(), b"rows");
+        let mut forged = Upload::new(10, 15);
+        assert_eq!(forged.take_known(&kept, &ann, vec![known("c", b"true")]).await.unwrap(), ["c"]);
+        forged.take(&piece("c", b"false")).unwrap();
+        assert!(forged.files().unwrap_err().message().contains("digest"));
+        for sha256 in ["", "abc", &"g".repeat(64), &"é".repeat(32)] {
+            let bad = proto::KnownFile { name: "d".to_owned(), sha256: sha256.to_owned() };
+            assert!(Upload::new(10, 15).take_known(&kept, &ann, vec![bad]).await.is_err(), "{sha256}");
+        }
     }
 }

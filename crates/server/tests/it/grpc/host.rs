@@ -101,19 +101,19 @@ async fn what_is_wrong_with_a_job_is_a_refusal_and_not_a_lost_executor() {
 }
 
 /// A caller that says what it likes.
-struct Raw {
+pub(crate) struct Raw {
     outgoing: mpsc::Sender<proto::RunRequest>,
     events: Streaming<proto::Event>,
 }
 
 impl Raw {
-    async fn new(world: &World) -> Self {
+    pub(crate) async fn new(world: &World) -> Self {
         let (outgoing, requests) = mpsc::channel(8);
         let events = world.client().await.run(ReceiverStream::new(requests)).await.unwrap().into_inner();
         Self { outgoing, events }
     }
 
-    async fn say(&self, message: run_request::Message) {
+    pub(crate) async fn say(&self, message: run_request::Message) {
         let _ = self.outgoing.send(proto::RunRequest { message: Some(message) }).await;
     }
 
@@ -127,11 +127,11 @@ impl Raw {
         self.say(run_request::Message::Reply(proto::HostReply { id, answer })).await;
     }
 
-    async fn next(&mut self) -> Result<event::Event, Status> {
+    pub(crate) async fn next(&mut self) -> Result<event::Event, Status> {
         Ok(self.events.message().await?.unwrap().event.unwrap())
     }
 
-    async fn refusal(mut self) -> Status {
+    pub(crate) async fn refusal(mut self) -> Status {
         loop {
             match self.next().await {
                 Ok(event::Event::Result(result)) => panic!("it came to a result: {result:?}"),
@@ -192,7 +192,7 @@ async fn a_caller_that_ends_its_side_still_hears_the_result() {
                 break;
             }
             event::Event::HostCall(_) | event::Event::Output(_) => {}
-            event::Event::Artifact(artifact) => panic!("{artifact:?}"),
+            other => panic!("{other:?}"),
         }
     }
     world.end().await;

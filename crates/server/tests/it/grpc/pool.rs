@@ -6,7 +6,7 @@ use std::time::Duration;
 use ordain_cell::{
     CellError, Discard, Executor as _, Host, HostCall, HostFuture, InputFile, Job, NoHost, Output, Stream,
 };
-use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions};
+use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, proto};
 use ordain_types::Cause;
 use serde_json::json;
 use tokio::sync::{Semaphore, mpsc};
@@ -204,6 +204,25 @@ async fn a_session_stays_where_it_is_and_is_lost_with_its_executor() {
     assert!(pool.end_session("s").await);
     first.end().await;
     second.end().await;
+}
+
+#[tokio::test]
+async fn sessions_are_spread_and_open_where_there_is_room_for_one() {
+    let small = World::with(|options| options.local.sessions_max = 1).await;
+    let large = World::new().await;
+    let pool = pool([small.url().as_str(), large.url().as_str()]);
+    wait_well(&pool, &[true, true]).await;
+    for name in ["a", "b", "c"] {
+        let job = Job { session: Some(name.to_owned()), ..open_job("print(1)") };
+        assert_eq!(pool.run(job, &mut NoHost, &mut Discard).await.unwrap().stdout, b"1\n", "{name}");
+    }
+    let open = async |world: &World| {
+        let described = world.client().await.describe(proto::DescribeRequest {}).await.unwrap();
+        described.into_inner().load.unwrap().sessions
+    };
+    assert_eq!((open(&small).await, open(&large).await), (1, 2));
+    small.end().await;
+    large.end().await;
 }
 
 #[tokio::test]

@@ -30,6 +30,7 @@ enum Does {
     Nothing,
     Trickle,
     Call,
+    Ask,
     End,
 }
 
@@ -58,6 +59,7 @@ impl Executor for Rogue {
                         let (name, arguments_json) = ("add".to_owned(), "{}".to_owned());
                         event::Event::HostCall(proto::HostCall { id: place, name, arguments_json })
                     }
+                    Does::Ask => event::Event::Lacks(proto::Lacks { names: vec!["secrets".to_owned()] }),
                     Does::End => {
                         let (cause, isolation) = ("ok".to_owned(), isolation.clone());
                         event::Event::Result(proto::Result { cause, isolation, ..proto::Result::default() })
@@ -154,6 +156,13 @@ async fn messages_that_carry_nothing_do_not_keep_a_job_alive() {
     let execution = run(rogue(Does::Trickle), LONG).await.unwrap();
     assert_eq!(execution.cause, Cause::ProtocolError);
     assert!(execution.detail.unwrap().contains("carry nothing"));
+}
+
+#[tokio::test]
+async fn an_executor_that_asks_for_files_which_nobody_offered_gets_none() {
+    let execution = run(rogue(Does::Ask), LONG).await.unwrap();
+    assert_eq!(execution.cause, Cause::ProtocolError);
+    assert!(execution.detail.unwrap().contains("not offered"));
 }
 
 #[tokio::test]

@@ -171,6 +171,7 @@ pub(crate) async fn take_all(events: &mut Streaming<proto::Event>) -> Result<Cam
             },
             event::Event::Result(result) => came.result = result,
             event::Event::HostCall(call) => panic!("nobody expects {call:?}"),
+            event::Event::Lacks(lacks) => panic!("nobody expects {lacks:?}"),
         }
     }
     Ok(came)
