@@ -1,6 +1,7 @@
 //! Writes the short program that carries a form out.
 
 mod change;
+mod twins;
 
 use std::fmt::Write as _;
 
@@ -14,6 +15,7 @@ use super::sql::{Bound, Params, Query};
 use super::words;
 
 pub(crate) use change::offered;
+use twins::{called, key_of, told_apart};
 
 /// Rows that an answer lists.
 const SHOWN: usize = 20;
@@ -118,7 +120,10 @@ impl Writer<'_> {
         let mut filter = vec![select.filter.clone()];
         let by = select.order.as_ref().and_then(|order| order.by.clone());
         if let Some(path) = &by {
-            filter.push(Cond::Not(Box::new(Cond::Null(path.clone()))));
+            // The lowest has a value; of a list in some order those without one are the end.
+            if !is_whole(select) {
+                filter.push(Cond::Not(Box::new(Cond::Null(path.clone()))));
+            }
             list.push(format!("{} AS rank", query.column(path)));
         }
         let filter = Cond::all(filter);
@@ -126,7 +131,12 @@ impl Writer<'_> {
         let mut sql = if filter.is_always() { String::new() } else { format!(" WHERE {text}") };
         if let Some(order) = &select.order {
             let by = by.map_or_else(|| "t.doc_id".to_owned(), |path| query.column(&path));
-            let _ = write!(sql, " ORDER BY {by}{}", if order.down { " DESC" } else { "" });
+            let last = if is_whole(select) && order.by.is_some() {
+                format!("{by} IS NULL, ")
+            } else {
+                String::new()
+            };
+            let _ = write!(sql, " ORDER BY {last}{by}{}", if order.down { " DESC" } else { "" });
             if let (None, Some(limit)) = (&order.by, select.limit) {
                 let _ = write!(sql, " LIMIT {limit}");
             }
@@ -160,7 +170,7 @@ impl Writer<'_> {
                 if order.down { "True" } else { "False" },
                 nth.saturating_sub(1),
             ),
-            (None, Some(limit)) if limit < 100_000 => {
+            (None, Some(limit)) if !is_whole(select) => {
                 format!(
                     "rows = [row for row in rows if row[\"rank\"] in [first[\"rank\"] for first in rows[:{limit}]]]\n"
                 )
@@ -381,7 +391,9 @@ impl Writer<'_> {
         if matches!(measure, Measure::Of("sum", _)) && by.is_empty() && is_done {
             value = format!("coalesce({value}, 0)");
         }
-        let names = named(self.index, by);
+        // Rows that are referred to are told apart by their keys: two of them may have the same name.
+        let keys: Vec<Path> = by.iter().filter_map(|path| key_of(self.index, path)).collect();
+        let names = named(self.index, &[by, keys.as_slice()].concat());
         let groups: Vec<String> = names.iter().map(|(_, path)| query.column(path)).collect();
         let list: Vec<String> = groups
             .iter()
@@ -401,7 +413,11 @@ impl Writer<'_> {
             };
             format!(" GROUP BY {} ORDER BY {order}", groups.join(", "))
         };
-        let sql = format!("SELECT {}{value} AS value {}{filter}{group}", list.concat(), query.from());
+        let called = if by.is_empty() { called(self.index, &select.filter) } else { None };
+        let count =
+            called.as_ref().map(|(key, _)| format!(", count(DISTINCT {}) AS called", query.column(key)));
+        let count = count.unwrap_or_default();
+        let sql = format!("SELECT {}{value} AS value{count} {}{filter}{group}", list.concat(), query.from());
         let call = call(&sql, &query.used);
         let what = words::measure_words(self.index, measure);
         let rows = words::plural(&self.index.tables[select.table].noun);
@@ -429,9 +445,18 @@ impl Writer<'_> {
             };
             let sentence =
                 format!("{}{value}{}", braces(&before), braces(format!("{after} {said}").trim_end()));
+            let (found, twins) = called.map_or_else(Default::default, |(key, count)| {
+                let rows = braces(&words::plural(&self.index.tables[key.table].noun));
+                let told = format!("f\" That is of {{found['called']}} {rows} of the same name.\"");
+                (
+                    format!("found = {call}[0]\n"),
+                    format!("if found[\"called\"] > {count}:\n    answer_text += {told}\n"),
+                )
+            });
+            let value = if found.is_empty() { format!("{call}[0]") } else { "found".to_owned() };
             return format!(
-                "value = {call}[0][\"value\"]\nanswer_json = {{\"value\": value}}\n\
-                 answer_text = f\"{}.\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n",
+                "{found}value = {value}[\"value\"]\nanswer_json = {{\"value\": value}}\n\
+                 answer_text = f\"{}.\" if value is not None else {}\nSTATUS = \"success\" if value is not None else \"no_match\"\n{twins}",
                 sentence,
                 // SQL does not tell apart whether there are no rows, or none with a value.
                 quote(
@@ -443,14 +468,14 @@ impl Writer<'_> {
         let best_rows = best.map_or_else(String::new, |(_, count)| {
             format!("rows = [row for row in rows if row[\"value\"] in [first[\"value\"] for first in rows[:{count}]]]\n")
         });
-        let keys: Vec<String> = names.iter().map(|(name, _)| format!("{{row[{}]}}", single(name))).collect();
+        let (told, twins) = told_apart(self.index, &names, by);
         let null = best.map_or("", |_| "rows = [row for row in rows if row[\"value\"] is not None]\n");
         format!(
-            "rows = {call}\n{null}{best_rows}answer_rows = rows\n\
+            "rows = {call}\n{null}{twins}{best_rows}answer_rows = rows\n\
              shown = \"; \".join(f\"{}: \" + (\"no value\" if row[\"value\"] is None else f\"{}{{row['value']{format}}}{}\") for row in rows[:{SHOWN}])\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = {} + shown + more + \".\" if rows else {}\nSTATUS = \"success\" if rows else \"no_match\"\n",
-            keys.join(", "),
+            told,
             braces(&sign),
             braces(&unit),
             quote(&format!("{} of {rows} {said}: ", capital(&what)).replace("  ", " ").replace(" :", ":")),
@@ -521,6 +546,11 @@ impl Writer<'_> {
             quote(&format!("{no}: ")),
         )
     }
+}
+
+/// Whether all rows are asked for, in some order.
+fn is_whole(select: &Select) -> bool {
+    select.nth.is_none() && select.limit.is_some_and(|limit| limit >= u64::from(u32::MAX))
 }
 
 fn indent(lines: &str) -> String {

@@ -28,10 +28,23 @@ impl Parser<'_> {
                 found.push((cond, end, cost));
             }
         }
+        found.retain(|(cond, end, _)| !self.is_of_past(place, *end, cond));
         found.extend(self.neither(&found));
         let found = Rc::new(prune(found));
         self.atoms.borrow_mut().insert(place, found.clone());
         found
+    }
+
+    /// `never hired`, `ever in stock`: a column says what is so now, and not whether it has ever been so.
+    pub(super) fn is_of_past(&self, place: usize, end: usize, cond: &Cond) -> bool {
+        let said = if let Cond::Not(inner) = cond { inner.as_ref() } else { cond };
+        let Cond::Cmp(path, _, operand) = said else { return false };
+        // A flag keeps what has happened: `never paid`.
+        let is_flag = self.index.tables[path.table].columns[path.column].flag.is_some();
+        let value = if let Operand::Lit(lit) = operand { lit.at } else { (0, 0) };
+        let others =
+            self.tokens[place..end].iter().filter(|token| token.at.1 <= value.0 || token.at.0 >= value.1);
+        !is_flag && others.into_iter().any(|token| matches!(token.lower.as_str(), "never" | "ever"))
     }
 
     /// The opposite of a condition; of a column without gaps, the opposite comparison.
@@ -94,7 +107,10 @@ impl Parser<'_> {
         found.extend(self.acted(place));
         for after in self.lex("in", place) {
             let says_name = matches!(self.tokens[after - 1].lower.as_str(), "named" | "called");
-            found.extend(self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond)));
+            let says_with = self.tokens[after - 1].lower == "with";
+            let is_kept = |cond: &Cond| !(says_with && self.may_be_over(cond));
+            let values = self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond));
+            found.extend(values.filter(|(cond, ..)| is_kept(cond)));
             found.extend(self.of_column(after).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
             // `under 100 cm` is no number of its own.
             if self.tokens[after - 1].lower != "under" {
@@ -563,6 +579,7 @@ impl Parser<'_> {
         }
         starts.extend(self.exact("no", place).into_iter().map(|end| (end, true)));
         for (start, negated) in starts {
+            let is_past = self.tokens[..start].last().is_some_and(|token| token.lower == "had");
             let start = self.determiners(start);
             let mut conds: All<Cond> = Vec::new();
             for (path, end, cost) in self.columns(start).into_iter().filter(|(path, ..)| path.hops.is_empty())
@@ -587,7 +604,9 @@ impl Parser<'_> {
                 let none = Cond::any([vec![Cond::Null(path)], none.into_iter().collect()].concat());
                 conds.push((Cond::Not(Box::new(none)), end, cost));
             }
-            conds.extend(self.value(start));
+            // `who has the Cargo`: whoever had it once may have given it back.
+            let values = self.value(start).into_iter();
+            conds.extend(values.filter(|(cond, ..)| is_past || !self.may_be_over(cond)));
             conds.extend(self.bounded(start));
             conds.extend(self.numbered(start));
             conds.extend(self.of_column(start));
@@ -599,6 +618,13 @@ impl Parser<'_> {
             }));
         }
         found
+    }
+
+    /// Whether it is about rows of another table that have a day on which they end.
+    pub(super) fn may_be_over(&self, cond: &Cond) -> bool {
+        let Cond::Some(link, _) = cond else { return false };
+        let columns = self.index.tables[link.table].columns.iter().enumerate();
+        columns.into_iter().any(|(at, column)| column.sort == Sort::Day && self.index.is_end(link.table, at))
     }
 
     /// Rows of another table that refer to the row: `a planned appointment`, `tasks in progress`.

@@ -253,8 +253,10 @@ impl Parser<'_> {
         let mut found: All<Cond> = vec![(filter.clone(), end, 0)];
         for start in self.lex("do", end).into_iter().chain(self.lex("have", end)) {
             for (subject, end, cost) in self.conds(start).into_iter().filter(|(cond, ..)| is_plain(cond)) {
+                // `how many bikes does Ann Lee have`: not those that she had.
+                let have = self.one("have", end).filter(|_| !self.may_be_over(&subject));
                 let both = Cond::all(vec![filter.clone(), subject]);
-                found.extend(self.one("have", end).map(|end| (both.clone(), end, cost)));
+                found.extend(have.map(|end| (both.clone(), end, cost)));
                 for (verb, after, _) in self.verbs(end) {
                     found.push((Cond::all(vec![both.clone(), verb.means.clone()]), after, cost));
                 }

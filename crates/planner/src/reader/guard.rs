@@ -113,18 +113,10 @@ impl Reader<'_> {
                     self.there_is(&parser, &subject).map(|cond| (guard(&subject, cond), subject.cost)),
                 );
             }
-            for (path, rows, place, cost) in columns_of(&parser) {
-                let be = parser.one("be", place).unwrap_or(place);
-                let not = parser.one("not", be);
-                for (start, is_not) in [(Some(be), false), (not, true)] {
-                    let conds = start.map(|start| parser.against(&path, start)).unwrap_or_default();
-                    for (cond, _, more) in conds.into_iter().filter(|(_, end, _)| parser.is_end(*end)) {
-                        let cond = if is_not { Cond::Not(Box::new(cond)) } else { cond };
-                        found
-                            .push((Guard { rows: rows.clone(), cond, quantity: Quantity::One }, cost + more));
-                    }
-                }
-            }
+            let of_columns = parser.of_named(0).into_iter().filter(|(.., end, _)| parser.is_end(*end));
+            found.extend(
+                of_columns.map(|(cond, rows, _, cost)| (Guard { rows, cond, quantity: Quantity::One }, cost)),
+            );
         }
         found
     }
@@ -144,8 +136,8 @@ impl Reader<'_> {
         {
             let quantity = match () {
                 () if np.is_named() && np.conds.len() > 1 => None,
-                () if is_one(np) && denied => Some(Quantity::None),
-                () if is_one(np) => Some(Quantity::One),
+                () if np.is_one() && denied => Some(Quantity::None),
+                () if np.is_one() => Some(Quantity::One),
                 () if np.is_named() => self.every_named(start, *end, denied),
                 () if np.conds.is_empty() || !self.is_filter(np) => None,
                 () if denied => Some(Quantity::None),
@@ -301,7 +293,7 @@ impl Reader<'_> {
             };
             for (op, lit, end) in bounds(&parser, start) {
                 let named = parser.np(end);
-                let named = named.iter().filter(|(np, ..)| is_one(np));
+                let named = named.iter().filter(|(np, ..)| np.is_one());
                 let named = named.map(|(np, end, cost)| (np.select(table, Asked::Rows), *end, *cost));
                 let own =
                     self.ordered.iter().filter(|rows| rows.table == table).map(|rows| (rows.clone(), end, 0));
@@ -330,23 +322,6 @@ fn bounds(parser: &Parser<'_>, start: usize) -> Vec<(Op, Lit, usize)> {
         found.extend(said);
     }
     found
-}
-
-/// `the price of the Olive`: a column of a named row.
-fn columns_of(parser: &Parser<'_>) -> Vec<(Path, Select, usize, u32)> {
-    let mut found = Vec::new();
-    for (path, end, cost) in parser.columns(0).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
-        let Some(of) = parser.one("of", end) else { continue };
-        for (np, end, more) in parser.np(of).iter().filter(|(np, ..)| is_one(np)) {
-            found.push((path.clone(), np.select(parser.focus, Asked::Rows), *end, cost + more));
-        }
-    }
-    found
-}
-
-/// Whether a phrase is the name of one row and nothing else.
-fn is_one(np: &Np) -> bool {
-    np.names.len() == 1 && np.conds.len() == 1 && np.number.is_none() && np.order.is_none()
 }
 
 /// What is said of a subject, as something that must be so.

@@ -52,6 +52,11 @@ impl Np {
         !self.names.is_empty()
     }
 
+    /// Whether it is the name of one row and nothing else.
+    pub(crate) fn is_one(&self) -> bool {
+        self.names.len() == 1 && self.conds.len() == 1 && self.number.is_none() && self.order.is_none()
+    }
+
     /// Whether the table's own noun was said.
     pub(crate) fn has_table(&self) -> bool {
         self.head == Head::Table

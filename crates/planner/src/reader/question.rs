@@ -306,7 +306,9 @@ impl Parser<'_> {
             begins.extend(self.lex(class, start).into_iter().chain(before).map(|end| (end, class)));
         }
         for (begin, class) in begins {
-            let begin = self.one("be", begin).or_else(|| self.one("do", begin)).unwrap_or(begin);
+            // `is the price of the Moon …` asks whether, and not what it is.
+            let verb = self.one("be", begin).or_else(|| self.one("do", begin));
+            let begin = verb.filter(|_| !class.is_empty()).unwrap_or(begin);
             // `who is enrolled in Yoga` does not ask for a number, and `when` asks for a day.
             let answers = |path: &Path| match class {
                 "who" => self.sort(path) == Sort::Text,
@@ -590,7 +592,7 @@ impl Parser<'_> {
                 if self.tokens[begin..*end].iter().any(|token| token.lower == "or") {
                     continue;
                 }
-                let end = self.one("both", *end).unwrap_or(*end);
+                let end = self.one("both", *end).or_else(|| self.sign('\'', *end)).unwrap_or(*end);
                 // `is Closer closer`: nobody asks whether a row is itself.
                 let conds = self.conds(end).into_iter().filter(|(cond, ..)| !self.is_name(cond));
                 for (cond, end, more) in conds {
@@ -601,7 +603,30 @@ impl Parser<'_> {
                     ));
                 }
             }
+            for (cond, rows, end, cost) in self.of_named(begin) {
+                found.push((Select { asked: Asked::Holds(cond), ..rows }, end, cost));
+            }
         }
+        found
+    }
+
+    /// `the mileage of the Cargo above 100`: what is said of a column of a named row, and of which.
+    pub(crate) fn of_named(&self, place: usize) -> Vec<(Cond, Select, usize, u32)> {
+        let mut found = Vec::new();
+        for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
+            let (Some(path), Some(of)) = (self.named_by(path, end), self.one("of", end)) else { continue };
+            for (np, end, more) in self.np(of).iter().filter(|(np, ..)| np.is_one()) {
+                let be = self.one("be", *end).unwrap_or(*end);
+                for (start, is_not) in [(Some(be), false), (self.one("not", be), true)] {
+                    let conds = start.map(|start| self.against(&path, start)).unwrap_or_default();
+                    found.extend(conds.into_iter().map(|(cond, end, less)| {
+                        let cond = if is_not { Cond::Not(Box::new(cond)) } else { cond };
+                        (cond, np.select(self.focus, Asked::Rows), end, cost + more + less)
+                    }));
+                }
+            }
+        }
+        found.retain(|(cond, _, end, _)| !self.is_of_past(place, *end, cond));
         found
     }
 

@@ -11,6 +11,7 @@ mod spoiled;
 mod stable;
 mod theatre;
 mod turns;
+mod velo;
 mod yard;
 
 use std::collections::BTreeMap;
