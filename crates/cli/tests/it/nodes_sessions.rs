@@ -71,6 +71,26 @@ fn a_session_whose_node_died_says_so_and_begins_anew() {
     assert_eq!(answered(&servers[1], "answer_text = str(y + 2)"), "43");
 }
 
+/// The first one that was carried out used to be told, and the others found a session without their variables.
+#[test]
+fn every_request_that_was_on_its_way_to_a_lost_session_is_told() {
+    let nodes = Nodes::new(2, 1);
+    let servers = nodes.start_all();
+    know_each_other(&nodes, 2);
+    assert_eq!(printed(&servers[0], "s", "x = 1"), "");
+    servers[0].running.signal(Signal::KILL);
+    // The others do not know yet that the node is gone.
+    let asked: Vec<Answer> = std::thread::scope(|scope| {
+        let ask = || exec(&servers[1], "s", "print('x' in globals())");
+        let asking = [scope.spawn(ask), scope.spawn(ask), scope.spawn(ask)];
+        asking.map(|asking| asking.join().unwrap()).into()
+    });
+    for gone in asked {
+        assert_eq!((gone.status, &gone.json()["code"]), (409, &json!("session_gone")), "{gone:?}");
+    }
+    assert_eq!(printed(&servers[1], "s", "print('x' in globals())"), "False\n");
+}
+
 #[test]
 fn a_session_finds_its_executor_whichever_node_is_asked() {
     let nodes = Nodes::new(2, 1);

@@ -33,6 +33,21 @@ fn taken(node: &Server) -> bool {
 }
 
 #[test]
+fn work_whose_profile_no_executor_offers_is_refused_at_once_and_by_name() {
+    let nodes = Nodes::new(1, 1);
+    let _executor = nodes.executor();
+    let node = nodes.start(0, &["--executor", "cluster"]);
+    assert!(eventually(|| nodes.status()["executors"].as_array().is_some_and(|all| all.len() == 1)));
+    let answer = post(&node, "/v1/exec", &json!({ "code": "print(1)", "profile": "data" }));
+    let problem = answer.json();
+    assert_eq!((answer.status, &problem["code"]), (501, &json!("not_offered")), "{answer:?}");
+    let detail = "no executor takes the job: this executor does not offer the profile `data`, only core";
+    assert_eq!(problem["detail"], detail);
+    assert!(problem["hint"].as_str().unwrap().contains("ordain executor --profiles core,data"), "{problem}");
+    assert!(!node.logged().contains("run failed"), "it is not tried again: {}", node.logged());
+}
+
+#[test]
 fn files_come_and_go_with_runs_on_any_node() {
     let nodes = Nodes::new(2, 1);
     let [busy, free] = busy_and_free(&nodes);

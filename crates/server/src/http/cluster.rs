@@ -54,13 +54,13 @@ impl Service {
             Some(session) => Some(self.hold_session(&caller.id, session).await?),
             None => None,
         };
-        let is_gone = held.as_ref().is_some_and(|held| is_gone(held, &order));
+        let is_gone = held.as_ref().is_some_and(|held| is_gone(held, None, &order));
         let slot = if held.is_none() { self.room_here(about) } else { None };
         let node = held.as_ref().map(|held| held.node.as_str()).or(slot.is_some().then(|| cluster.node()));
         let workspace =
             node.map_or_else(|| cluster.workspace().to_owned(), |node| bound_to(cluster.workspace(), node));
         let files = self.keep_uploads(&about.run_id, order.files()).await?;
-        let written = Written::new(order, files);
+        let written = Written::new(order, files, held.map(|held| held.holding));
         let queued = QueuedRun {
             run_id: about.run_id.clone(),
             claim: about.claim.clone().unwrap_or_default(),
@@ -208,15 +208,16 @@ impl Service {
         end: Option<FarEnd>,
     ) -> Result<Option<Result<RunRecord, Problem>>, StoreError> {
         let (run, claim) = (&about.run_id, about.claim.as_deref().unwrap_or_default());
+        let told = |record: RunRecord| Some(Problem::recorded(&record).map_or(Ok(record), Err));
         if let Some(record) = self.recorded(run, claim).await? {
-            return Ok(Some(Ok(record)));
+            return Ok(told(record));
         }
         if self.engine().store().queued(run).await?.is_some() {
             return Ok(None);
         }
         // It may have ended between these two looks.
         if let Some(record) = self.recorded(run, claim).await? {
-            return Ok(Some(Ok(record)));
+            return Ok(told(record));
         }
         let problem = end.and_then(|end| end.problem).map(Problem::from);
         Ok(Some(Err(problem.unwrap_or_else(|| lost(run)))))

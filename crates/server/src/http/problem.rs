@@ -12,6 +12,7 @@ use ordain_cell::CellError;
 use ordain_checks::ChecksError;
 use ordain_engine::EngineError;
 use ordain_store::{RowConflict, StoreError};
+use ordain_types::{ErrorClass, RunRecord};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -242,6 +243,22 @@ impl From<StoreError> for Problem {
             problem.retry_after = Some(1);
         }
         problem
+    }
+}
+
+impl Problem {
+    /// The problem that a run's record stands for, where the caller is to be told it as one: the same whether the end of the
+    /// run was heard of or looked up.
+    pub(crate) fn recorded(record: &RunRecord) -> Option<Self> {
+        let error = record.error.as_ref().filter(|error| error.class == ErrorClass::Internal)?;
+        let status = match error.code.as_str() {
+            SESSION_GONE => StatusCode::CONFLICT,
+            NOT_OFFERED => StatusCode::NOT_IMPLEMENTED,
+            _ => return None,
+        };
+        let mut problem = Self::new(status, &error.code, error.message.clone());
+        problem.hint.clone_from(&error.hint);
+        Some(problem)
     }
 }
 

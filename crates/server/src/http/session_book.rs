@@ -110,17 +110,19 @@ impl Service {
         held.ok_or_else(|| too_many(most))
     }
 
-    /// Enters the session of an order that came through the queue, if it has one.
+    /// Enters the session of an order that came through the queue, if it has one. `accepted` is the session's holding when
+    /// the order was accepted.
     pub(crate) async fn enter_held(
         &self,
         caller: &Caller,
         order: &Order,
+        accepted: Option<&str>,
     ) -> Result<Option<InSession>, Problem> {
         let cluster = &self.inner.options.cluster;
         let Some(session) = order.session().filter(|_| cluster.is_shared()) else { return Ok(None) };
         let _alone = self.inner.sessions.entering.lock().await;
         let held = self.hold_session(&caller.id, session).await?;
-        if held.node != cluster.node() || is_gone(&held, order) {
+        if held.node != cluster.node() || is_gone(&held, accepted, order) {
             return Err(gone());
         }
         // What is left of an earlier session of that name is none of this one's.
@@ -169,14 +171,16 @@ impl Service {
     }
 }
 
-/// Whether what an order's code would find in its session is lost. What questions about files defined is defined again,
-/// by their code; given code is not kept.
-pub(crate) fn is_gone(held: &Held, order: &Order) -> bool {
-    held.was_lost && matches!(order, Order::Exec(_))
+/// Whether what an order's code would find in its session is lost: the session's node is gone, or the session is another
+/// one by now than when the order was accepted. What questions about files defined is defined again, by their code; given
+/// code is not kept.
+pub(crate) fn is_gone(held: &Held, accepted: Option<&str>, order: &Order) -> bool {
+    let is_another = accepted.is_some_and(|accepted| accepted != held.holding);
+    (held.was_lost || is_another) && matches!(order, Order::Exec(_))
 }
 
 pub(crate) fn gone() -> Problem {
-    let detail = "the node that held the session is gone, and what the session's code defined with it";
+    let detail = "the session has ended or its node is gone, and what the session's code defined with it";
     let hint = "send the request again to begin the session anew, with everything that it needs";
     Problem::new(StatusCode::CONFLICT, SESSION_GONE, detail).hint(hint)
 }

@@ -301,7 +301,9 @@ impl Service {
         let work = async {
             let caller = self.caller_again(&queued.who).await?;
             let written = written.map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
+            let holding = written.holding.clone();
             let (order, files) = self.read_order(queued, written).await?;
+            let _session = self.enter_held(&caller, &order, holding.as_deref()).await?;
             let ended = Box::pin(self.perform(&caller, order.claimed(is_claimed), run)).await;
             drop(files);
             ended

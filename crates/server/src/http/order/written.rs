@@ -29,6 +29,9 @@ pub(crate) struct Written {
     /// Where the run stands in the trace of the request that began it.
     #[serde(default)]
     pub(crate) traceparent: Option<String>,
+    /// The session as it was when the order was accepted ([`Held::holding`](crate::cluster::Held::holding)).
+    #[serde(default)]
+    pub(crate) holding: Option<String>,
 }
 
 /// What is to be carried out. `model` is who writes plans.
@@ -57,7 +60,7 @@ struct WrittenExec {
 
 impl Written {
     /// An order without its files, which stand in the store by their places.
-    pub(crate) fn new(order: Order, files: Vec<String>) -> Self {
+    pub(crate) fn new(order: Order, files: Vec<String>, holding: Option<String>) -> Self {
         let what = match order {
             Order::Ask(ask) => {
                 let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
@@ -84,7 +87,7 @@ impl Written {
             Order::Scheduled { scheduled, .. } => What::Scheduled { name: scheduled.name },
         };
         let traceparent = trace::current().map(|place| place.to_string());
-        Self { what, files, traceparent }
+        Self { what, files, traceparent, holding }
     }
 }
 
