@@ -59,10 +59,14 @@ impl ClusterArgs {
         Ok(Some(Link::connect(&options, name).await?))
     }
 
-    /// Takes the published version of the workspace into the folder of a node, before anything in it is read. A database
-    /// that is older than other nodes know is refused first.
-    pub(crate) async fn take_in(&self, root: &Path, options: StoreOptions) -> Result<Version, Failure> {
-        let Some(link) = self.connect("ordain").await? else { return Ok(Version::default()) };
+    /// Takes the published version of the workspace into the folder of a node, before anything in it is read, and says what
+    /// that changed. A database that is older than other nodes know is refused first.
+    pub(crate) async fn take_in(
+        &self,
+        root: &Path,
+        options: StoreOptions,
+    ) -> Result<(Version, Option<String>), Failure> {
+        let Some(link) = self.connect("ordain").await? else { return Ok(Default::default()) };
         check_shared(&options.database)?;
         let store = Store::open(StoreOptions { allow_older: true, ..options }).await?;
         let (told, _) = LedgerEnds::find(&link, &store.id().await?).await?.last().await?;

@@ -25,6 +25,8 @@ pub use take_in::{Arrival, Followed};
 
 /// Whose files they are in the store.
 const OWNER: &str = "workspace";
+/// Files of one kind that are named in one message.
+const NAMED_MAX: usize = 5;
 /// Versions whose files are kept: a node may be taking in an older one.
 const VERSIONS_KEPT: u64 = 3;
 
@@ -37,6 +39,29 @@ pub struct Version {
     list: String,
     /// The digest of each file.
     files: BTreeMap<String, String>,
+}
+
+impl Version {
+    /// How its files differ from those of a version before, for people; `None` if they do not.
+    pub fn difference(&self, before: &Self) -> Option<String> {
+        let (mut new, mut changed) = (Vec::new(), Vec::new());
+        for (name, digest) in &self.files {
+            match before.files.get(name) {
+                None => new.push(name.as_str()),
+                Some(was) if was != digest => changed.push(name.as_str()),
+                Some(_) => {}
+            }
+        }
+        let gone = before.files.keys().filter(|name| !self.files.contains_key(*name));
+        let kinds = [("new", new), ("changed", changed), ("removed", gone.map(String::as_str).collect())];
+        let told = kinds.into_iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| {
+            let more = names.len().saturating_sub(NAMED_MAX);
+            let named = names[..names.len() - more].join(", ");
+            if more == 0 { format!("{what}: {named}") } else { format!("{what}: {named} and {more} more") }
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join("; "))
+    }
 }
 
 /// What publishing came to.

@@ -155,27 +155,27 @@ pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
         }
         (lock, _) => lock?,
     };
-    let (workspace, version) = if let Some(workspace) = workspace {
-        (workspace, Version::default())
+    let (workspace, taken_in) = if let Some(workspace) = workspace {
+        (workspace, <(Version, Option<String>)>::default())
     } else {
-        let version = runtime::on_one_thread(Box::pin(args.cluster.take_in(&root, store)))??;
-        (Workspace::load(&root)?, version)
+        let taken_in = runtime::on_one_thread(Box::pin(args.cluster.take_in(&root, store)))??;
+        (Workspace::load(&root)?, taken_in)
     };
     args.executor.ensure_python(Profile::Core, &workspace)?;
     http::raise_descriptor_limit();
-    runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, version, found)))?
+    runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, taken_in, found)))?
 }
 
 async fn serve(
     args: &Args,
     workspace: &Workspace,
     mut lock: ServeLock,
-    version: Version,
+    taken_in: (Version, Option<String>),
     found: Option<OnReady>,
 ) -> Outcome {
     let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
-    options.version = version;
+    (options.version, options.taken_in) = taken_in;
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
     }

@@ -122,6 +122,8 @@ fn changed_data_reaches_nodes_that_serve_and_a_changed_policy_waits_for_their_re
     assert!(are_at(2, &second), "{}", nodes.status());
     assert!(read(&nodes, 1, "data/large.csv") == read(&nodes, 0, "data/large.csv"), "it differs");
     assert_eq!(read(&nodes, 1, "data/numbers.csv"), None, "what was removed is removed everywhere");
+    let told = "took up version 2 of the workspace; new: data/large.csv; removed: data/numbers.csv";
+    assert!(eventually(|| second.logged().contains(told)), "{}", second.logged());
     write(&nodes, 0, "data/large.csv", &format!("n\n{row}7\n"));
     let published = publish(&nodes);
     assert!(published["sent_bytes"].as_u64().unwrap() < 9 << 20, "{published}");
@@ -129,6 +131,12 @@ fn changed_data_reaches_nodes_that_serve_and_a_changed_policy_waits_for_their_re
     // The same again is no new version.
     assert_eq!(publish(&nodes)["is_new"], false);
 
+    let counts = |node: &Server| {
+        let asked = node.post("/v1/requests", &json!({ "request": "How many Classic are in stock?" }));
+        asked.json()["plan"]["source"].clone()
+    };
+    counts(&first);
+    assert_eq!(counts(&second), "cache", "what one node planned, another one runs");
     write(&nodes, 0, "policy.md", "Sell to grown-ups only.\n");
     let published = publish(&nodes);
     assert_eq!(
@@ -142,6 +150,11 @@ fn changed_data_reaches_nodes_that_serve_and_a_changed_policy_waits_for_their_re
     second.running.0.wait().unwrap();
     let second = nodes.start(1, &[]);
     assert_eq!(read(&nodes, 1, "policy.md").unwrap(), "Sell to grown-ups only.\n");
+    let told = "took in version 4 of the workspace; changed: policy.md";
+    assert!(eventually(|| second.logged().contains(told)), "{}", second.logged());
+    // A plan that was made under the old policy counts where that is in force, and nowhere else.
+    assert_eq!(counts(&first), "cache");
+    assert_ne!(counts(&second), "cache");
     assert!(
         eventually(|| versions(&nodes, &[&first, &second]) == [json!(3), json!(4)]),
         "{}",

@@ -14,6 +14,7 @@ use crate::executor::{BUY_ONE, Shop};
 pub(crate) struct Server {
     pub(crate) running: Running,
     pub(crate) address: String,
+    log: std::fs::File,
 }
 
 /// What it answered.
@@ -44,7 +45,15 @@ impl Server {
             log.rewind().and_then(|()| log.read_to_string(&mut said)).unwrap();
             panic!("{error}: {line}{said}")
         });
-        Self { running, address: told["listen"].as_str().unwrap().to_owned() }
+        Self { running, address: told["listen"].as_str().unwrap().to_owned(), log }
+    }
+
+    /// What it has logged so far, unless its log was sent elsewhere.
+    pub(crate) fn logged(&self) -> String {
+        let mut text = vec![0; usize::try_from(self.log.metadata().unwrap().len()).unwrap()];
+        // The server writes to the same place, which must not move.
+        std::os::unix::fs::FileExt::read_exact_at(&self.log, &mut text, 0).unwrap();
+        String::from_utf8_lossy(&text).into_owned()
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {

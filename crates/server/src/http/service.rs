@@ -58,6 +58,8 @@ pub struct HttpOptions {
     pub cluster: Arc<dyn Cluster>,
     /// The version of the workspace's files that it took in from the cluster; the first one is 1.
     pub version: Version,
+    /// How that version differs from the one that the folder had, if it does.
+    pub taken_in: Option<String>,
     /// Runs of the cluster's queue that it carries out at once, besides one of checks or of the clock.
     pub slots: u32,
     /// The workspace's state, whose disk must have room.
@@ -124,6 +126,7 @@ impl HttpOptions {
             executors: None,
             cluster: Arc::new(Alone),
             version: Version::default(),
+            taken_in: None,
             slots: 16,
             state,
             tracer: Tracer::default(),

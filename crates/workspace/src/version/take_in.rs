@@ -12,7 +12,7 @@ use ordain_store::{Published, Store};
 use sha2::{Digest as _, Sha256};
 
 use super::list::{FileList, Listed, is_data, usual, wrong};
-use super::{OWNER, Version, VersionError, digest};
+use super::{NAMED_MAX, OWNER, Version, VersionError, digest};
 use crate::error::WorkspaceError;
 use crate::{FILE, FILE_BYTES_MAX, STATE, inside};
 
@@ -22,8 +22,6 @@ const RECORD: &str = "workspace.json";
 const INCOMING: &str = "incoming";
 /// How often a version is fetched anew because a newer one was published meanwhile.
 const TRIES: usize = 3;
-/// Files that are named in one message.
-const NAMED_MAX: usize = 5;
 
 /// What a node finds that looks for a newer version while it serves.
 #[derive(Debug)]
@@ -55,8 +53,9 @@ enum Change {
 }
 
 impl Version {
-    /// Takes in the newest version before the folder is served; `None` if none was ever published.
-    pub async fn take_in(root: &Path, store: &Store) -> Result<Option<Self>, VersionError> {
+    /// Takes in the newest version before the folder is served, and says how it differs from the one that the folder had;
+    /// `None` if none was ever published.
+    pub async fn take_in(root: &Path, store: &Store) -> Result<Option<(Self, Option<String>)>, VersionError> {
         let mut tries = 0;
         loop {
             let Some(published) = store.published(1).await?.pop() else { return Ok(None) };
@@ -66,12 +65,18 @@ impl Version {
             }
             let list = FileList::of(store, &published).await;
             let arrived = match list {
-                Ok(list) => Arrival::fetch(root, store, &published, &list, here.files, |_| true).await,
+                Ok(list) => {
+                    Arrival::fetch(root, store, &published, &list, here.files.clone(), |_| true).await
+                }
                 Err(error) => Err(error),
             };
             tries += 1;
             match arrived {
-                Ok(arrival) => return Ok(Some(arrival.put_in_place()?)),
+                Ok(arrival) => {
+                    let version = arrival.put_in_place()?;
+                    let difference = version.difference(&here);
+                    return Ok(Some((version, difference)));
+                }
                 // What an older version needs alone may have been removed meanwhile.
                 Err(_) if tries < TRIES && store.published(1).await?.pop().as_ref() != Some(&published) => {}
                 Err(error) => return Err(error),

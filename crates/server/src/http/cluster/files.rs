@@ -65,7 +65,10 @@ impl Service {
             Followed::NeedsRestart { version } => Ok(Some(version)),
             Followed::Data(arrival) => {
                 let version = checks.take_up(arrival).await?;
-                self.inner.log.event(&format!("files of `data` are those of version {} now", version.number));
+                let difference = version.difference(&here).unwrap_or_default();
+                self.inner
+                    .log
+                    .event(&format!("took up version {} of the workspace; {difference}", version.number));
                 self.inner.version.set(version);
                 Ok(None)
             }
