@@ -156,8 +156,10 @@ fn what_is_due_by_the_clock_is_carried_out_once_while_nodes_restart() {
     drop(servers);
     ask("UPDATE ordain.schedules SET at_s = 0");
     // Both begin with it at once, and one of them dies over it.
-    let servers = nodes.start_all();
+    let mut servers = nodes.start_all();
     servers[0].running.signal(Signal::KILL);
+    // Its folder is free when it has ended.
+    servers[0].running.0.wait().unwrap();
     let again = nodes.start(0, &[]);
     let done = "SELECT count(*) FROM ordain.schedules WHERE name LIKE 'stock%' AND at_s > 0";
     assert!(patiently(|| ask(done) == "2"), "{}", ask(done));
