@@ -83,6 +83,7 @@ def headed(rows, start, width, notes):
     units = units_in(below, header)
     start += 1
     if units:
+        notes.append(f"the row below its names gives units ({', '.join(units.values())})")
         start += 1
     elif len(below) > 1 and is_second_header(header, below):
         # pandas writes the name of the rows in a row of its own.
@@ -169,17 +170,19 @@ def is_typed(at, rows):
 
 def units_in(below, header):
     """The units that the row under the header names, by column: it names nothing else, and is no row of values, because
-    numbers stand below a unit or, where nothing is below, because it has units for half the columns."""
+    numbers stand below each unit or, where nothing is below, because it has units for half the columns."""
     cells = map(cell_text, below[0] if below else [])
     row = {at: cell for at, cell in enumerate(cells) if cell and cell not in MISSING_TEXT}
     if not row or not all(map(names_unit, row.values())):
         return {}
-    is_certain = any(is_typed(at, below[1:]) for at in row) if below[1:] else len(row) * 2 >= sum(1 for name in header if name)
+    is_certain = all(is_typed(at, below[1:]) for at in row) if below[1:] else len(row) * 2 >= sum(1 for name in header if name)
     return {at: cell.strip("[]() ") for at, cell in row.items()} if is_certain else {}
 
 
 def names_unit(cell):
-    """Whether a cell is a unit, as in kg, EUR/kg, % and [m²]."""
+    """Whether a cell is a unit, as in kg, EUR/kg, % and [m²]; an amount in brackets is none."""
+    if is_datum(cell) or is_datum(cell.strip("[]() ")):
+        return False
     is_known = all(part in UNITS or part in CURRENCIES or part == "%" for part in cell.split("/"))
     return is_known or cell in UNITS or bool(re.fullmatch(r"[\[(][^\])]{1,12}[\])]", cell))
 

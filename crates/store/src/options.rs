@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use ordain_types::ColumnType;
+use ordain_types::{ColumnType, Reference};
 
 use crate::fault::Faults;
 use crate::seed::SeedReader;
@@ -33,6 +33,8 @@ pub struct StoreOptions {
     pub seeds: Option<Arc<dyn SeedReader>>,
     /// Queries that must return no row before a commit.
     pub invariants: Vec<Invariant>,
+    /// Columns that name rows of another table, and the columns that they name them by.
+    pub references: Vec<[Reference; 2]>,
     /// What may not be passed.
     pub limits: StoreLimits,
     /// Where the time comes from.
@@ -64,6 +66,7 @@ impl StoreOptions {
             tables: Vec::new(),
             seeds: None,
             invariants: Vec::new(),
+            references: Vec::new(),
             limits: StoreLimits::default(),
             clock: Clock::default(),
             faults: None,

@@ -5,7 +5,7 @@ mod list;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, Reference, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -25,7 +25,7 @@ use crate::progress;
 use crate::row_sums;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Rows, Session};
-use crate::sql::{Datum, Dialect, Sql};
+use crate::sql::{Datum, Dialect, Sql, quoted};
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -403,10 +403,22 @@ async fn rate(
 pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
     let (mut transaction, mut record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
     transaction.rules_lifted = true;
+    let touched: Vec<String> = changes.tables.keys().cloned().collect();
+    let before = dangling(&mut transaction, &touched).await?;
     let conflicts = apply::apply(&mut transaction, changes.inverse(), apply::Purpose::Undo).await?;
     if !conflicts.is_empty() {
         transaction.roll_back().await?;
         return Err(StoreError::RowsConflict { conflicts });
+    }
+    let after = dangling(&mut transaction, &touched).await?;
+    if let Some((from, to, count)) = newly_dangling(&before, &after) {
+        transaction.roll_back().await?;
+        let rows = if count == 1 { "a row".to_owned() } else { format!("{count} rows") };
+        let message = format!(
+            "{rows} of `{}` would name in `{}` what is no longer there; undo or change that first",
+            from.table, from.column
+        );
+        return Err(StoreError::Constraint { table: to.table.clone(), message });
     }
     let review = transaction.review().await?;
     if !review.violations.is_empty() {
@@ -418,6 +430,40 @@ pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Resu
     let mut note = note;
     note.detail = json!({ "undone": review.diff, "detail": note.detail });
     transaction.commit_as("undo", record, note).await
+}
+
+/// How many rows name a row that is not there, for each declared reference to one of these tables.
+async fn dangling(
+    transaction: &mut Transaction,
+    touched: &[String],
+) -> Result<Vec<([Reference; 2], i64)>, StoreError> {
+    let (store, catalog) = (Arc::clone(&transaction.store), Arc::clone(&transaction.catalog));
+    let mut counts = Vec::new();
+    for pair in store.references.iter().filter(|[_, to]| touched.contains(&to.table)) {
+        let [from, to] = pair;
+        let table = |name: &str| catalog.place(name).map(|place| catalog.at(place).sql_name());
+        let (of, at) = (quoted(&from.column), quoted(&to.column));
+        let mut sql = transaction.session.sql("SELECT ");
+        // The two may have different types, as keys have in a file and in a database.
+        sql.result("count(*)").push(&format!(
+            " FROM {} WHERE {of} IS NOT NULL AND CAST({of} AS TEXT) NOT IN \
+             (SELECT CAST({at} AS TEXT) FROM {} WHERE {at} IS NOT NULL)",
+            table(&from.table)?,
+            table(&to.table)?,
+        ));
+        let count = transaction.session.read(sql).await?.first().and_then(|row| row[0].as_integer());
+        counts.push((pair.clone(), count.unwrap_or_default()));
+    }
+    Ok(counts)
+}
+
+/// A reference that more rows break than before, and how many more.
+fn newly_dangling<'a>(
+    before: &'a [([Reference; 2], i64)],
+    after: &[([Reference; 2], i64)],
+) -> Option<(&'a Reference, &'a Reference, i64)> {
+    let grown = before.iter().zip(after).find(|((_, before), (_, after))| after > before);
+    grown.map(|(([from, to], before), (_, after))| (from, to, after - before))
 }
 
 async fn opened(

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, AtomicU64};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use ordain_types::{Diff, RunId, RunRecord, Schema, Table};
+use ordain_types::{Diff, Reference, RunId, RunRecord, Schema, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -48,6 +48,7 @@ pub(crate) struct Inner {
     pub(crate) pool: Pool,
     pub(crate) ledger: Ledger,
     pub(crate) invariants: Vec<Invariant>,
+    pub(crate) references: Vec<[Reference; 2]>,
     /// Which of them look at single rows.
     pub(crate) row_wise: Vec<Option<RowWise>>,
     pub(crate) limits: StoreLimits,
@@ -130,6 +131,7 @@ impl Store {
                 files: options.files.map(|place| Contents::open(place, options.clock.clone())).transpose()?,
                 row_wise: options.invariants.iter().map(|rule| RowWise::of(&rule.sql)).collect(),
                 invariants: options.invariants,
+                references: options.references,
                 limits: options.limits,
                 clock: options.clock,
                 declarations: options.tables,

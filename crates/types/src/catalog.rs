@@ -26,6 +26,20 @@ pub struct Catalog {
     pub phrasings: Vec<Phrasing>,
 }
 
+impl Catalog {
+    /// The columns of store tables that name rows of another table, each with the column that it names them by.
+    pub fn references(&self) -> Vec<[Reference; 2]> {
+        let columns = self.tables.iter().flat_map(|(table, notes)| {
+            notes.columns.iter().map(move |(column, notes)| (table, column, notes))
+        });
+        let pairs = columns.filter_map(|(table, column, notes)| {
+            let from = Reference { table: table.clone(), column: column.clone() };
+            Some([from, notes.references.clone()?])
+        });
+        pairs.collect()
+    }
+}
+
 /// What a table is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]

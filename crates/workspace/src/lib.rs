@@ -256,6 +256,7 @@ impl Workspace {
         options.plan_role.clone_from(&self.plan_role);
         options.tables.clone_from(&self.tables);
         options.invariants.clone_from(&self.invariants);
+        options.references = self.catalog.references();
         options.limits = StoreLimits {
             query_wall: self.limits.wall.min(StoreLimits::default().query_wall),
             ..options.limits

@@ -8,7 +8,7 @@ use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::command::{Ran, init, ordain, receiver, run, run_in};
+use crate::command::{Folder, Ran, init, ordain, receiver, run, run_in};
 
 /// A sunglasses shop in a folder of its own.
 struct Shop {
@@ -192,6 +192,37 @@ fn an_id_is_not_given_again_after_an_undo() {
     let (run, first) = book();
     assert_eq!(shop.ordain(&["undo", &run]).code, Some(0));
     assert_ne!(book().1, first);
+}
+
+#[test]
+fn a_row_that_others_name_is_not_taken_out_by_an_undo() {
+    let folder = Folder::new();
+    folder.file(
+        "ordain.toml",
+        "[tables.growers]\nseed = \"growers.json\"\nkey = \"id\"\n\n[tables.orders]\nseed = \"orders.json\"\n\
+         key = \"id\"\n\n[tables.orders.columns]\ngrower = { references = \"growers.id\" }\n",
+    );
+    folder.file("growers.json", r#"[{"id": "G1", "name": "Ivy"}]"#);
+    // A name that was wrong before is nothing that this undo breaks.
+    folder.file("orders.json", r#"[{"id": "O1", "grower": "G9"}]"#);
+    let add = |table: &str, row: &str| {
+        let code = format!("db.table('{table}').insert({row})\nanswer_text = 'Added.'\nSTATUS = 'success'\n");
+        folder.file("plan.py", code);
+        let ran = run_in(folder.path(), &["ask", "add it", "--plan", "plan.py", "--json"]).json();
+        assert_eq!(ran["state"], "committed", "{ran}");
+        ran["run_id"].as_str().unwrap().to_owned()
+    };
+    let undo = |id: &str| run_in(folder.path(), &["undo", id]);
+    let grower = add("growers", "{'id': 'G2', 'name': 'Tom'}");
+    let order = add("orders", "{'id': 'O2', 'grower': 'G2'}");
+    let refused = undo(&grower);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(
+        refused.stderr.contains("a row of `orders` would name in `grower` what is no longer there"),
+        "{refused:?}"
+    );
+    assert_eq!(undo(&order).code, Some(0));
+    assert_eq!(undo(&grower).code, Some(0));
 }
 
 #[test]

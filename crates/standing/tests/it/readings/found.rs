@@ -76,13 +76,16 @@ pub(crate) const FOUND: &[Case] = &[
     ("pipe.txt", b"ID|Name|Amount\n001|Ann|10.50\n002|Bob|7.25\n", &["ID: identifier", "Amount: real"], ""),
     ("quoted.csv", b"id,note,amount\n1,\"He said \"\"hi\"\", left\",5\n2,\"line one\nline two\",7\n3,,9\n", &["amount: integer max=9"], ""),
     ("metadata_tail.csv", b"Region,Sales\nNorth,10\nSouth,20\n\nSource: Statistics office\nLast updated: 2024-03-01\n", &["Region: text", "Sales: integer max=20"], "2 rows below the table left out: 'Source: Statistics office'"),
-    ("units_rows.csv", "Depth,Pressure,Temp\nm,bar,°C\n10,1.0,4.5\n20,2.0,4.1\n".as_bytes(), &["Depth: integer unit=m", "Temp: real unit=°C"], ""),
+    ("units_rows.csv", "Depth,Pressure,Temp\nm,bar,°C\n10,1.0,4.5\n20,2.0,4.1\n".as_bytes(), &["Depth: integer unit=m", "Temp: real unit=°C"], "the row below its names gives units (m, bar, °C)"),
     // A unit for one of many columns; a row of values below the header is none, nor a mark of another kind above a total.
     ("units_some.csv", b"Charge,Sorte,Gewicht\n,,kg\nR1,Filter,10.5\nR2,Filter,11.5\nR3,Mild,2.0\nR4,Mild,1.0\nR5,Mild,1.0\nR6,Mild,1.0\nR7,Mild,1.0\nR8,Mild,1.0\nR9,Mild,1.0\nR10,Mild,1.0\nSumme,,31.0\n", &["Gewicht: real unit=kg max=11.5"], "its last row (Summe) is the total"),
     ("units_dash.csv", b"Charge,Sorte,Gewicht\n-,-,[kg]\nR1,Filter,10.5\nR2,Filter,11.5\nR3,Mild,2.0\nR4,Mild,1.0\nR5,Mild,1.0\nR6,Mild,1.0\nR7,Mild,1.0\nR8,Mild,1.0\nR9,Mild,1.0\nR10,Mild,1.0\nSumme,,31.0\n", &["Gewicht: real unit=kg max=11.5"], "its last row (Summe) is the total"),
     ("units_ratio.csv", "Charge,Sorte,Preis\n,,EUR/kg\nR1,Filter,10.5\nR2,Filter,11.5\nR3,Mild,2.0\nR4,Mild,1.0\nR5,Mild,1.0\nR6,Mild,1.0\nR7,Mild,1.0\nR8,Mild,1.0\nR9,Mild,1.0\nR10,Mild,1.0\nSumme,,31.0\n".as_bytes(), &["Preis: real unit=EUR/kg max=11.5"], "its last row (Summe) is the total"),
     ("units_other.csv", "Charge,Sorte,Menge\n,,Säcke\nR1,Filter,10.5\nR2,Filter,11.5\nR3,Mild,2.0\nR4,Mild,1.0\nR5,Mild,1.0\nR6,Mild,1.0\nR7,Mild,1.0\nR8,Mild,1.0\nR9,Mild,1.0\nR10,Mild,1.0\nSumme,,31.0\n".as_bytes(), &["Menge: real max=11.5"], "its last row (Summe) is the total"),
     ("sizes.csv", b"size\nm\ns\nm\nl\n", &["size: text"], "\"rows\":4"),
+    // A first row of values that looks like units: an amount in brackets, and a name beside one.
+    ("first_negative.csv", b"account,balance\nA,(100.00)\nB,250.50\nC,30.00\n", &["account: text", "balance: real max=250.5"], "\"rows\":3"),
+    ("first_name.csv", b"item,weight\nA,kg\nB,2\nC,3\nD,4\nE,5\nF,6\nG,7\nH,8\nI,9\nJ,10\nK,11\nL,12\n", &["item: text", "weight: integer max=12"], "\"rows\":12"),
     // A range is no number.
     ("ranges.csv", b"product,price\nA,10-20\nB,20-30\nC,30-40\n", &["price: text"], ""),
     ("thousands_k.csv", b"company,revenue\nA,1.2M\nB,350k\nC,2.5M\n", &["revenue: text"], "what follows (M, k) is no known unit"),
