@@ -15,6 +15,16 @@ def kind_of(value):
     return "other"
 
 
+def with_whole_numbers(rows):
+    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
+    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
+
+
+def in_percent(cell):
+    """The number that a cell of percents shows: 12.5 for 0.125."""
+    return round(cell * 100, 10) if isinstance(cell, (int, float)) and not isinstance(cell, bool) else cell
+
+
 def mostly(test, texts):
     """Whether most of the first different values pass a test: a column in which they do not is not looked at further."""
     looked = list(itertools.islice(texts, LOOKED_MAX))

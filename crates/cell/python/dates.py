@@ -124,8 +124,10 @@ def decide_dates(name, texts, natives, table):
                 notes.append(f"day and month could be exchanged in every value; {shown} is read {order}, as {said}")
         reading["order"] = order
     zones = {bool(found.groupdict().get("zone")) for found in parts.values()}
+    # With a zone it is the clock of UTC that counts.
+    clocks = (value.astimezone(datetime.timezone.utc) if value.tzinfo else value for value in natives if isinstance(value, datetime.datetime))
     has_time = any(found.groupdict().get("hour") for found in parts.values()) or any(
-        isinstance(value, datetime.datetime) and (value.hour or value.minute or value.second) for value in natives
+        value.hour or value.minute or value.second for value in clocks
     )
     if True in zones or any(getattr(value, "tzinfo", None) is not None for value in natives):
         reading["zone"] = "UTC"

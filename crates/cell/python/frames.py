@@ -260,6 +260,9 @@ def write_table(rows, form, folder):
             for row in rows.itertuples(index=False, name=None):
                 file.write(json.dumps(dict(zip(names, map(plain, row)))) + "\n")
         return
+    if form == "xlsx":
+        # A workbook has no zones: points in time that name one are written as those of UTC.
+        rows = rows.apply(lambda column: column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column)
     write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
     write(folder / f"table.{form}", index=False)
 

@@ -266,7 +266,8 @@ def totals_among(rows, first_row):
     """What to say of rows with a cell that says that they are totals of others, or None. `rows` are lists of cells."""
     if len(rows) > REPORT_ROWS_MAX:
         return None
-    found = [(place + first_row, label) for place, row in enumerate(rows) if (label := label_of_total(row))]
+    last = len(rows) - 1
+    found = [(place + first_row, label) for place, row in enumerate(rows) if (label := label_of_total(row, place == last))]
     if not found or len(found) * 2 > len(rows):
         return None
     told = ", ".join(f"{row} ({label[:30]})" for row, label in found[:TOLD_MAX]) + (", …" if len(found) > TOLD_MAX else "")
@@ -275,11 +276,12 @@ def totals_among(rows, first_row):
     return f"rows {told} may be totals of others; they are read as rows like any other, so that a sum counts values twice"
 
 
-def label_of_total(row):
-    """The cell that says that a row is a total: the first one in any of its forms, another one in these words alone."""
+def label_of_total(row, is_last=False):
+    """The cell that says that a row is a total: the first one in any of its forms, another one in these words alone; of the
+    last row any one."""
     for at, cell in enumerate(row):
         text = cell.strip(" :") if isinstance(cell, str) else ""
-        if text and (PARTIAL_TOTALS if at == 0 else TOTAL_WORDS).fullmatch(text):
+        if text and (PARTIAL_TOTALS if at == 0 else TOTAL_LABELS if is_last else TOTAL_WORDS).fullmatch(text):
             return text
     return None
 

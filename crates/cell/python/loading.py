@@ -142,6 +142,7 @@ def typed_frame(raw, readings, first_row=2):
         if reading is None:
             reading = decide_all([(name, counted(values))])[0]
         if is_native(values, reading):
+            values = values.dt.tz_convert("UTC") if getattr(values.dtype, "tz", None) else values
             columns[name] = without_overflow(values.reset_index(drop=True))
             continue
         column, wrong = typed(values, reading)
@@ -344,7 +345,7 @@ def xlrd_sheets(path, only):
 
     import xlrd
 
-    book = xlrd.open_workbook(path, on_demand=True, logfile=open(os.devnull, "w"))
+    book = xlrd.open_workbook(path, on_demand=True, use_mmap=False, logfile=open(os.devnull, "w"))
     for name in book.sheet_names() if only is None else [only]:
         sheet = book.sheet_by_name(name)
         yield name, with_whole_numbers([[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)])
@@ -364,11 +365,6 @@ def xlrd_value(cell, book):
     return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
 
 
-def with_whole_numbers(rows):
-    """Rows in which a number without a fraction is an integer; some readers know only numbers with one."""
-    return [[int(cell) if isinstance(cell, float) and cell.is_integer() else cell for cell in row] for row in rows]
-
-
 def raw_table(path, facts, table, columns=None):
     """The table as it lies in its file: texts and native values, types undecided. Gives the place of its first row too."""
     import pandas as pd
@@ -383,6 +379,8 @@ def raw_table(path, facts, table, columns=None):
         sheet = pd.DataFrame(next(rows for _, rows in sheets(path, kind, table["name"])), dtype="object")
         for first, last, column in at.get("merged", ()):
             sheet.iloc[first : last + 1, column] = sheet.iat[first, column]
+        for column in at.get("percents", ()):
+            sheet[column] = sheet[column].map(in_percent)
         start = at.get("skip", 0)
         body = sheet.iloc[start:].reset_index(drop=True)
         body = body.reindex(columns=range(len(names)))

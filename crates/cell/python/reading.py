@@ -70,6 +70,7 @@ PARTIAL_TOTALS = re.compile(
     r"übertrag|(anfangs|end|schluss)(saldo|bestand)|saldo|report à nouveau", re.I,
 )
 TOTAL_WORDS = re.compile(r"(sub-?|grand )totals?|zwischensumme|gesamtsumme|sous-total", re.I)
+TOTAL_LABELS = re.compile(r"(sub-?|grand )?totals?|summe|zwischensumme|gesamt(summe)?|sous-total", re.I)
 # Numbers that instruments and statistics programs write where they have none.
 SENTINELS = ("-99", "-999", "-9999", "-99999", "-99.0", "-999.0", "-9999.0", "-99999.0")
 

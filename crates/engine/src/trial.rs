@@ -487,7 +487,7 @@ impl<'a> RunTrial<'a> {
             job.values.insert("inputs".to_owned(), Value::Object(continued.inputs()));
         }
         if let Work::Code(_) = self.work {
-            job.values.insert("readings".to_owned(), self.prepared.readings());
+            job.values.insert("readings".to_owned(), self.prepared.readings.clone().into());
             job.collect.push(READING_NOTES.to_owned());
         }
         job

@@ -8,6 +8,10 @@ const BYTES_MAX: usize = 160 * 1024;
 /// Columns that are still named when there are too many files to tell everything.
 const COLUMNS_KEPT: usize = 40;
 
+/// What is known of a column that a question about it depends on.
+const KEPT: [&str; 10] =
+    ["name", "type", "values", "currency", "unit", "zone", "called", "misfits", "decimal", "because"];
+
 /// Leaves out details, the least needed first, until everything fits.
 pub(super) fn fit(briefs: &mut [FileBrief]) {
     for cut in [cut_samples, cut_columns, cut_all] {
@@ -35,7 +39,7 @@ fn cut_samples(facts: &mut Value) {
     each_table(facts, |table| {
         let columns = table.get_mut("columns").and_then(Value::as_array_mut);
         for column in columns.into_iter().flatten().filter_map(Value::as_object_mut) {
-            column.retain(|name, _| matches!(name.as_str(), "name" | "type" | "values"));
+            column.retain(|name, _| KEPT.contains(&name.as_str()));
         }
     });
     if let Some(facts) = facts.as_object_mut() {

@@ -12,7 +12,7 @@ mod seeds;
 
 pub use declared::{declaration_of, section_of};
 pub use look::{convert_program, convert_settings, own_code};
-pub use seeds::open_store;
+pub use seeds::{Units, open_store, open_with_units};
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -52,6 +52,8 @@ pub struct Prepared {
     pub briefs: Vec<FileBrief>,
     /// Those that do not go in, and why.
     pub refused: Vec<RefusedFile>,
+    /// How `frame` is to read the tables of each, by name; what planners are shown may be less.
+    pub readings: serde_json::Map<String, serde_json::Value>,
     /// The SHA-256 of those that go in, by name, where the run is recorded with it.
     pub hashes: BTreeMap<String, String>,
 }
@@ -116,6 +118,7 @@ pub async fn prepare(
         let kind = kind.unwrap_or_else(|| ending(&file.name));
         prepared.briefs.push(FileBrief { name: file.name.clone(), bytes, kind, facts });
     }
+    prepared.readings = prepared.briefs.iter().filter_map(readings::reading).collect();
     facts::fit(&mut prepared.briefs);
     Ok(prepared)
 }

@@ -17,12 +17,6 @@ const DESCRIBING: [&str; 8] =
 const NOTES_MAX: usize = 12;
 
 impl Prepared {
-    /// What `frame` needs to read the tables of the files as they were found.
-    pub fn readings(&self) -> Value {
-        let files = self.briefs.iter().filter(|brief| brief.facts.get("tables").is_some());
-        files.map(|brief| (brief.name.clone(), reading(brief))).collect::<Map<_, _>>().into()
-    }
-
     /// The files that hold one table each, as tables that code can name in `frame`.
     pub fn tables(&self) -> Vec<Table> {
         self.briefs.iter().filter_map(table).collect()
@@ -57,7 +51,9 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
     value.get(name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-fn reading(brief: &FileBrief) -> Value {
+/// The name of a file that holds tables, and how they are read.
+pub(super) fn reading(brief: &FileBrief) -> Option<(String, Value)> {
+    brief.facts.get("tables")?;
     let mut reading: Map<String, Value> =
         OPENING.iter().filter_map(|&name| Some((name.to_owned(), brief.facts.get(name)?.clone()))).collect();
     reading.insert("kind".to_owned(), json!(brief.kind));
@@ -68,7 +64,7 @@ fn reading(brief: &FileBrief) -> Value {
         kept
     });
     reading.insert("tables".to_owned(), tables.collect());
-    reading.into()
+    Some((brief.name.clone(), reading.into()))
 }
 
 fn without(facts: &Value, names: &[&str]) -> Value {

@@ -1,7 +1,8 @@
 //! Opens the store of a workspace. Seed files are read in a cell, as every other data file is.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
@@ -24,13 +25,23 @@ const COLUMNS_MAX: u64 = 500;
 /// What the reader may use for each byte of a file.
 const MEMORY_FACTOR: u64 = 24;
 
+/// What the numbers of columns count, by table and column: a currency, a unit, percent.
+pub type Units = BTreeMap<String, BTreeMap<String, String>>;
+
 /// Opens a workspace's store; missing tables are made from their seeds.
 pub async fn open_store(workspace: &Workspace) -> Result<Store, StoreError> {
+    Ok(open_with_units(workspace).await?.0)
+}
+
+/// The same, with the units in the seeds of the tables that were made. The store does not keep them: `ordain.toml` does.
+pub async fn open_with_units(workspace: &Workspace) -> Result<(Store, Units), StoreError> {
+    let seeds = Arc::new(CellSeeds::new(workspace));
     let mut options = workspace.store_options();
-    options.seeds = Some(Arc::new(CellSeeds::new(workspace)));
+    options.seeds = Some(Arc::clone(&seeds) as Arc<dyn SeedReader>);
     let store = Store::open(options).await?;
     workspace.check_store(&store).await?;
-    Ok(store)
+    let units = std::mem::take(&mut *seeds.units.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok((store, units))
 }
 
 /// Reads seeds in cells of this machine, which are started for them alone.
@@ -39,6 +50,8 @@ struct CellSeeds {
     limits: Limits,
     minimum: Level,
     catalog: Arc<Catalog>,
+    /// What was found in the seeds that were read.
+    units: Mutex<Units>,
 }
 
 impl CellSeeds {
@@ -47,6 +60,7 @@ impl CellSeeds {
             limits: workspace.limits.clone(),
             minimum: workspace.minimum_isolation,
             catalog: Arc::clone(&workspace.catalog),
+            units: Mutex::default(),
         }
     }
 
@@ -77,7 +91,11 @@ impl CellSeeds {
             return Err(SeedError { line, hint: hint.or_else(usual), ..fault(&message) });
         }
         match execution.cause {
-            Cause::Ok => Ok(host.table),
+            Cause::Ok => {
+                let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+                units.insert(table.name.clone(), host.units);
+                Ok(host.table)
+            }
             cause => Err(fault(&format!("it ended its cell ({cause}) when it was read"))),
         }
     }
@@ -138,6 +156,7 @@ impl SeedReader for CellSeeds {
 #[derive(Debug, Default)]
 struct SeedHost {
     table: SeedTable,
+    units: BTreeMap<String, String>,
     fault: Option<(String, Option<u64>, Option<String>)>,
 }
 
@@ -149,6 +168,7 @@ impl SeedHost {
             "seed.columns" => {
                 self.table.columns = serde_json::from_value(argument("columns")).map_err(wrong)?;
                 self.table.notes = serde_json::from_value(argument("notes")).map_err(wrong)?;
+                self.units = serde_json::from_value(argument("units")).map_err(wrong)?;
             }
             "seed.rows" => {
                 let rows: Vec<(u64, Vec<Value>)> = serde_json::from_value(argument("rows")).map_err(wrong)?;

@@ -263,8 +263,10 @@ fn wider(one: ColumnType, other: ColumnType) -> ColumnType {
     }
 }
 
-fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Result<Seed, SeedError> {
+fn shape(source: &Source<'_>, mut raw: Raw, declaration: &TableDeclaration) -> Result<Seed, SeedError> {
     let table = table_of(source, &raw, declaration)?;
+    let untyped = untyped(&raw, declaration);
+    raw.notes.extend(untyped);
     check_names(source, &table)?;
     // The raw rows hold the file's fields; the table may have declared columns that no row mentions.
     let places: Vec<Option<usize>> =
@@ -285,6 +287,24 @@ fn shape(source: &Source<'_>, raw: Raw, declaration: &TableDeclaration) -> Resul
     }
     check_key(source, &table, &rows, &lines)?;
     Ok(Seed { table, rows, notes: raw.notes })
+}
+
+/// What to say of columns that no row has a value in, and whose type nobody declared.
+fn untyped(raw: &Raw, declaration: &TableDeclaration) -> Vec<String> {
+    let is_null = |place: usize| {
+        let mut values = raw.rows.iter().map(|row| row.values.get(place).and_then(Option::as_ref));
+        values.all(|value| value.is_none_or(Value::is_null))
+    };
+    let names = raw.names.iter().enumerate().filter(|(place, name)| {
+        !raw.rows.is_empty() && !declaration.columns.contains_key(*name) && is_null(*place)
+    });
+    let note = |(_, name): (usize, &String)| {
+        format!(
+            "{name}: no row of the seed has a value in it, so it takes any value unless its type is declared under `[tables.{}.columns]`",
+            declaration.name
+        )
+    };
+    names.map(note).collect()
 }
 
 fn typed(

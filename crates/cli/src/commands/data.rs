@@ -134,7 +134,9 @@ fn section(file: &str, name: &str, facts: &Value, tables: &[&Value]) -> String {
     let rows: BTreeSet<Option<u64>> = tables.iter().map(|table| table["header_row"].as_u64()).collect();
     set("header_row", rows.first().filter(|row| rows.len() == 1 && **row > Some(1)).map(|row| json!(row)));
     for (name, fact) in [("decimal", "decimal"), ("thousands", "thousands"), ("date_format", "order")] {
-        let said: BTreeSet<&str> = columns.iter().filter_map(|column| column[fact].as_str()).collect();
+        // What could be read in two ways is nothing that anybody decided.
+        let clear = columns.iter().filter(|column| column["unclear"] != true);
+        let said: BTreeSet<&str> = clear.filter_map(|column| column[fact].as_str()).collect();
         set(name, (said.len() == 1).then(|| json!(said.first())));
     }
     let marks: BTreeSet<&str> = columns

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use ordain_files::open_store;
+use ordain_files::{Units, open_store, open_with_units};
 use ordain_store::TableInfo;
 use ordain_types::format_bytes;
 use ordain_workspace::Workspace;
@@ -22,7 +22,8 @@ Examples:
   ordain import orders.csv --table orders --key order_id
   ordain import prices.xlsx --table prices --json
 
-The file is copied to tables/ if it is elsewhere, `[tables.NAME]` is added to ordain.toml, and the table is made from it.
+The file is copied to tables/ if it is elsewhere, `[tables.NAME]` is added to ordain.toml, with the currencies and units
+of its columns, and the table is made from it.
 If a value does not fit, nothing is changed: the error names its line.";
 
 /// A larger file is announced, because it takes a while.
@@ -61,7 +62,8 @@ async fn import(args: &Args) -> Outcome {
         writeln!(io::stderr(), "reading {}; a minute for each 30 MiB or so", format_bytes(bytes))?;
     }
     match made(&workspace.root, &args.table).await {
-        Ok(info) => {
+        Ok((info, units)) => {
+            change.keep_units(args, &units)?;
             told(&info, args.json)?;
             Ok(ExitCode::SUCCESS)
         }
@@ -126,6 +128,17 @@ impl Change {
         Ok(Self { settings, before, copy })
     }
 
+    /// Declares what the numbers of the table count, so that amounts of another currency are not compared with them.
+    fn keep_units(&self, args: &Args, units: &Units) -> io::Result<()> {
+        let Some(units) = units.get(&args.table).filter(|units| !units.is_empty()) else { return Ok(()) };
+        let mut text = fs_err::read_to_string(&self.settings)?;
+        let _ = writeln!(text, "\n[tables.{}.columns]", key(&args.table));
+        for (column, unit) in units {
+            let _ = writeln!(text, "{} = {{ unit = {} }}", key(column), json!(unit));
+        }
+        fs_err::write(&self.settings, text)
+    }
+
     /// The error with the file's own path in place of the copy's, which is gone.
     fn copy_is_called(&self, error: Failure, file: &Path) -> Failure {
         let name = self.copy.as_ref().and_then(|copy| copy.file_name()).map(|name| name.to_string_lossy());
@@ -141,10 +154,11 @@ impl Change {
     }
 }
 
-async fn made(root: &Path, table: &str) -> Result<TableInfo, Failure> {
-    let store = open_store(&Workspace::load(root)?).await?;
+async fn made(root: &Path, table: &str) -> Result<(TableInfo, Units), Failure> {
+    let (store, units) = open_with_units(&Workspace::load(root)?).await?;
     let found = store.tables().await?.into_iter().find(|info| info.table.name == table);
-    found.ok_or_else(|| io::Error::other(format!("the table `{table}` was not made")).into())
+    let missing = || io::Error::other(format!("the table `{table}` was not made"));
+    Ok((found.ok_or_else(missing)?, units))
 }
 
 fn told(info: &TableInfo, as_json: bool) -> io::Result<()> {

@@ -536,3 +536,39 @@ fn a_file_is_imported_as_a_table_or_nothing_is_changed() {
     assert_eq!(std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap(), before);
     assert!(!shop.root.join("tables/bad.csv").exists());
 }
+
+#[test]
+fn an_import_keeps_the_currency_and_the_unit_of_a_column() {
+    let shop = Shop::new();
+    let rows = "id,fee,weight,share\na,CHF 12.50,3 kg,5%\nb,CHF 7.00,4 kg,12.5%\n";
+    let path = shop.root.join("fees.csv");
+    std::fs::write(&path, rows).unwrap();
+    let made = shop.ordain(&["import", path.to_str().unwrap(), "--table", "fees", "--key", "id"]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let settings = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    for line in [
+        "[tables.fees.columns]",
+        "fee = { unit = \"CHF\" }",
+        "weight = { unit = \"kg\" }",
+        "share = { unit = \"%\" }",
+    ] {
+        assert!(settings.lines().any(|own| own == line), "{line}: {settings}");
+    }
+    let total = shop.ordain(&["ask", "what is the total fee of all fees?"]);
+    assert!(total.stdout.contains("CHF 19.50"), "{total:?}");
+    let foreign = shop.ordain(&["ask", "which fees have a fee above €10?"]);
+    assert!(foreign.code == Some(1) && foreign.stdout.contains("I do not convert currencies"), "{foreign:?}");
+}
+
+#[test]
+fn an_import_of_a_file_with_several_tables_names_them_and_changes_nothing() {
+    let shop = Shop::new();
+    let path = shop.root.join("two.json");
+    std::fs::write(&path, r#"{"cats": [{"id": 1}, {"id": 2}], "dogs": [{"id": 3}, {"id": 4}]}"#).unwrap();
+    let before = std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap();
+    let refused = shop.ordain(&["import", path.to_str().unwrap(), "--table", "pets"]);
+    assert!(refused.code == Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("cats") && refused.stderr.contains("dogs"), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(shop.root.join("ordain.toml")).unwrap(), before);
+    assert!(!shop.ordain(&["tables"]).stdout.contains("pets"));
+}

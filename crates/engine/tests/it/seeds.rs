@@ -45,6 +45,13 @@ async fn a_german_export_is_read_as_a_person_would() {
     let types: Vec<_> = info.table.columns.iter().map(|column| column.column_type).collect();
     // A column that is null in every row takes any value.
     assert_eq!(types, [Text, Timestamp, Real, Boolean, Integer, Json]);
+    let notes = info.notes.join("\n");
+    for said in [
+        "Betrag: its numbers are in EUR",
+        "Rabatt: no row of the seed has a value in it, so it takes any value unless its type is declared under `[tables.things.columns]`",
+    ] {
+        assert!(notes.contains(said), "{notes}");
+    }
     assert_eq!(
         rows(&store).await,
         [

@@ -220,10 +220,19 @@ def grid_facts(name, rows, height, columns_total=None, exact=True, table=None):
     columns = [[row[at] if at < len(row) else None for row in body] for at in range(min(len(names), COLUMNS_MAX))]
     last = body[-1] if is_whole and len(body) > 2 else None
     facts = table_facts(name, names, below, columns, columns_total, exact, start + 1, units, table, last)
+    mark_doubled(facts["columns"], notes)
     told = (ordain_reading.totals_among(body[: facts["rows"]], start + 1), ordain_reading.second_table(rows[start:], start + 1), ordain_reading.repeated_header(body, names, start + 1))
     notes += [*facts.get("notes", []), *filter(None, told)]
     facts |= {"skip": start} | header_row(rows, start) | ({"left_out": remarks + facts.get("left_out", 0)} if remarks else {})
     return facts | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
+
+
+def mark_doubled(columns, notes):
+    """Says of a column that was numbered what it is called in the file."""
+    for column in columns:
+        called, _, number = column["name"].rpartition(".")
+        if number.isdecimal() and ordain_reading.doubled_note(called) in notes:
+            column["called"] = called
 
 
 def header_row(rows, start):

@@ -104,7 +104,10 @@ def seeded(name, path):
     rows = written_rows(path, facts, table, len(names)) if is_text else loaded_rows(path, facts, table, names)
     columns = [[one["name"], STORE_TYPES.get(one["type"]) or one["type"]] for one in readings]
     notes = table.get("notes", []) + [f"{one['name']}: {note}" for one in readings for note in one.get("notes", []) if "misfits" not in one]
-    ordain.call("seed.columns", columns=columns, notes=notes)
+    units = {one["name"]: unit for one in readings if (unit := one.get("currency") or one.get("unit"))}
+    notes += [f"{name}: its numbers are in {unit}" for name, unit in units.items()]
+    notes += [f"{one['name']}: its points in time name a zone; they are kept in UTC, and their days are those of UTC" for one in readings if one.get("zone")]
+    ordain.call("seed.columns", columns=columns, notes=notes, units=units)
     values = [seed_value(reading) for reading in readings]
     batch = max(1, CELLS_AT_ONCE // max(1, len(names)))
     for start in range(0, len(rows), batch):

@@ -83,6 +83,7 @@ def long_text_facts(path, encoding, delimiter, rows):
         facts = long_facts(pieces, start + 1, units, last_rows(path, encoding, delimiter), len(names))
     except ordain_reading.Unreadable as error:
         raise Problem(*str(error).rsplit("; ", 1))
+    mark_doubled(facts["columns"], notes)
     notes += [*facts.get("notes", []), *filter(None, [ordain_reading.second_table(rows[start:], start + 1)])]
     return facts | {"skip": start} | header_row(rows, start) | ({"notes": [short(note, 240) for note in notes[:8]]} if notes else {})
 

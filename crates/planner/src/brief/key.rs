@@ -46,8 +46,9 @@ fn schema(file: &FileBrief) -> Value {
         .flatten()
         .map(|table| {
             let columns = table.get("columns").and_then(Value::as_array).into_iter().flatten();
-            let columns: Vec<Value> =
-                columns.map(|column| picked(column, &["name", "type", "currency", "unit"])).collect();
+            let columns: Vec<Value> = columns
+                .map(|column| picked(column, &["name", "type", "currency", "unit", "zone", "called", "misfits"]))
+                .collect();
             json!([picked(table, &FINDING), columns])
         })
         .collect();

@@ -2,6 +2,8 @@
 
 mod catalog;
 mod chart;
+mod days;
+mod doubled;
 mod figures;
 mod frames;
 mod gaps;
@@ -10,6 +12,7 @@ mod pieces;
 mod settings;
 mod source;
 mod texts;
+mod units;
 
 use std::sync::Arc;
 
@@ -105,6 +108,9 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
             "I can read that in several ways: {}; or the sum of {column}. Say “list {column} …”, or “sum of {column} …”.",
             one.words
         )),
+        [one] if let Some(asked) = doubled::asked(&index, &one.form, &brief.request) => {
+            Reply::Question(asked)
+        }
         [one] => draft(one.words.clone(), one.code.clone(), one.rows.clone()),
         several => {
             let choices: Vec<&str> = several.iter().map(|reading| reading.words.as_str()).take(6).collect();
@@ -127,6 +133,8 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     for ((table, source), brief) in index.tables.iter_mut().zip(&sources).zip(known.tables.iter()) {
         for (column, found) in table.columns.iter_mut().zip(&brief.table.columns) {
             column.years = source.years.get(&column.name).copied();
+            column.has_zone = source.zoned.contains(&column.name);
+            column.doubled = source.doubled.get(&column.name).cloned().unwrap_or_default();
             // A look into the file decided that it holds texts, whatever some of them look like.
             if column.sort == Sort::Day && found.column_type == ColumnType::Text {
                 column.sort = Sort::Text;
@@ -141,6 +149,7 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
         }
     }
     index.add_file_words();
+    doubled::add_names(&mut index);
     let columns = |file: &&FileBrief| {
         let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
         tables.filter_map(|table| table.get("columns")?.as_array()).flatten().cloned().collect::<Vec<_>>()
@@ -156,6 +165,19 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
     let columns: Vec<&str> = columns.map(|column| column.name.as_str()).take(12).collect();
     if columns.is_empty() {
         return declined(brief, unknown.map(|unknown| unknown.text.as_str()));
+    }
+    let has_rows = |file: &&FileBrief| {
+        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
+        tables.into_iter().any(|table| table.get("rows").and_then(Value::as_u64) != Some(0))
+    };
+    // Columns without any value have no type that a question could be about.
+    if !brief.files.iter().any(|file| has_rows(&file)) {
+        let names: Vec<&str> = brief.files.iter().map(|file| file.name.as_str()).collect();
+        return Reply::Refusal(format!(
+            "{} has no rows, so there is nothing to compute. Its columns are {}.",
+            names.join(", "),
+            columns.join(", ")
+        ));
     }
     let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
     let tokens = token::tokens(&brief.request);

@@ -81,6 +81,10 @@ pub(crate) struct Column {
     pub(crate) has_nulls: bool,
     /// Whether its days have a time.
     pub(crate) has_time: bool,
+    /// Whether its points in time name a zone; they are those of UTC then.
+    pub(crate) has_zone: bool,
+    /// The names of the columns of its file that are called as it is, it included, where there are several.
+    pub(crate) doubled: Vec<String>,
     /// The first and the last year of its days, where all of them are known.
     pub(crate) years: Option<(u32, u32)>,
     /// The table and column that it refers to.

@@ -77,6 +77,8 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
                 .samples
                 .iter()
                 .any(|value| value.as_str().is_some_and(|text| text.as_bytes().get(10) == Some(&b'T'))),
+            has_zone: false,
+            doubled: Vec::new(),
             years: seen.values.as_ref().and_then(|values| years(values)),
             refers: None,
             unit: notes
@@ -120,6 +122,8 @@ impl Column {
             has_nulls,
             flag: None,
             has_time: false,
+            has_zone: false,
+            doubled: Vec::new(),
             years: None,
             refers: None,
             unit: None,

@@ -27,6 +27,12 @@ pub(super) fn document(source: &Source<'_>, table: &str) -> Result<Raw, SeedErro
             rows_of(source, rows.into_iter().map(|row| (None, row)))
         }
         Some((_, value)) => documents(source, parse(source, value.get())?),
+        None if members.0.len() > 1 && members.0.iter().all(|(_, value)| value.get().starts_with('[')) => {
+            let names: Vec<String> =
+                members.0.iter().map(|(name, _)| format!("`{}`", crate::relation::shortened(name))).collect();
+            let message = format!("it holds several tables: {}", names.join(", "));
+            Err(source.error(None, message).hint("call the table as one of them, or give that one alone"))
+        }
         None => documents(source, members),
     }
 }

@@ -1,6 +1,6 @@
 //! What the files hold, as tables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ordain_types::{Catalog, Column, ColumnType, Phrasing, Table, TableNotes};
 use serde_json::Value;
@@ -33,6 +33,12 @@ pub(crate) struct Source {
     pub(crate) is_big: bool,
     /// The first and the last year of each column of days, if every row was looked at.
     pub(crate) years: BTreeMap<String, (u32, u32)>,
+    /// The columns whose points in time name a zone.
+    pub(crate) zoned: BTreeSet<String>,
+    /// The columns with values that are there and cannot be read.
+    pub(crate) unread: BTreeSet<String>,
+    /// For a name that several columns of the file have, what they are called here.
+    pub(crate) doubled: BTreeMap<String, Vec<String>>,
 }
 
 /// Whether a table of this file is read in pieces: the same question gets other code then.
@@ -72,7 +78,8 @@ pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Ve
             let same = found.iter_mut().find(|(known, other)| {
                 let is_other_file =
                     known.parts.iter().all(|(name, table)| *name != part.0 && *table == part.1);
-                is_same(other, &brief) && (says_all || is_other_file && !names_one)
+                let is_alike = is_same(other, &brief) && known.zoned == source.zoned;
+                is_alike && (says_all || is_other_file && !names_one)
             });
             match same {
                 Some((known, other)) => {
@@ -146,7 +153,7 @@ fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, T
         return None;
     }
     let seen = facts.iter().map(|facts| ColumnBrief {
-        name: facts.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        name: name_of(facts),
         null_share: facts.get("null_share").and_then(Value::as_f64).unwrap_or_default(),
         samples: facts.get("samples").and_then(Value::as_array).cloned().unwrap_or_default(),
         values: facts.get("values").and_then(Value::as_array).cloned(),
@@ -167,8 +174,26 @@ fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, T
         also,
         is_big: is_big_table(file, table),
         years: if table.get("looked_at_rows").is_some() { BTreeMap::new() } else { years_of(facts) },
+        zoned: facts.iter().filter(|facts| facts.get("zone").is_some()).map(name_of).collect(),
+        unread: facts.iter().filter(|facts| facts.get("misfits").is_some()).map(name_of).collect(),
+        doubled: doubled(facts),
     };
     Some((source, brief))
+}
+
+fn name_of(facts: &Value) -> String {
+    facts.get("name").and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+/// The columns that have one name in the file, by that name.
+fn doubled(columns: &[Value]) -> BTreeMap<String, Vec<String>> {
+    let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for column in columns {
+        if let Some(called) = column.get("called").and_then(Value::as_str) {
+            found.entry(called.to_owned()).or_insert_with(|| vec![called.to_owned()]).push(name_of(column));
+        }
+    }
+    found
 }
 
 fn years_of(columns: &[Value]) -> BTreeMap<String, (u32, u32)> {

@@ -32,10 +32,11 @@ pub(super) fn output(output: Output, series: Option<&(String, String)>) -> Strin
                 "    safe = {rows}.map(lambda cell: \"'\" + cell if isinstance(cell, str) and cell[:1] in \"=+-@\" and cell else cell)\n    safe.to_csv(artifacts / \"result.csv\", index=False)\n"
             ),
         ),
+        // A workbook has no zones.
         Output::Workbook => saved(
             "result.xlsx",
             &format!(
-                "    options = {{\"options\": {{\"strings_to_formulas\": False, \"strings_to_urls\": False}}}}\n    with pd.ExcelWriter(artifacts / \"result.xlsx\", engine=\"xlsxwriter\", engine_kwargs=options) as book:\n        {rows}.to_excel(book, index=False)\n"
+                "    options = {{\"options\": {{\"strings_to_formulas\": False, \"strings_to_urls\": False}}}}\n    with pd.ExcelWriter(artifacts / \"result.xlsx\", engine=\"xlsxwriter\", engine_kwargs=options) as book:\n        {rows}.apply(lambda column: column.dt.tz_localize(None) if isinstance(column.dtype, pd.DatetimeTZDtype) else column).to_excel(book, index=False)\n"
             ),
         ),
         Output::Pie => saved(

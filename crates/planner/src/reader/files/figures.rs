@@ -2,6 +2,7 @@
 
 use super::frames::{Frame, ROWS, SHOWN, method, renamed_table};
 use super::gaps::{gaps_of, spoken};
+use super::units::{self, Unit};
 use crate::reader::code::{braces, quote, single};
 use crate::reader::form::{Cond, Measure, Path, Select};
 use crate::reader::words;
@@ -13,7 +14,9 @@ impl Frame<'_> {
         let rows = if by.is_empty() { "rows".to_owned() } else { "groups".to_owned() };
         let mut lines = String::new();
         let mut entries: Vec<String> = Vec::new();
+        let mut counted: Vec<(String, Option<Unit>)> = Vec::new();
         for measure in measures {
+            counted.push((self.figure_name(measure), self.unit_of(measure)));
             let (name, line) = self.measured(measure)?;
             if !lines.contains(&line) {
                 lines.push_str(&line);
@@ -22,10 +25,13 @@ impl Frame<'_> {
             entries.push(format!("{}: {value}", quote(&self.figure_name(measure))));
         }
         let said = self.said(&select.filter);
+        let units = Some(units::line(&counted)).filter(|line| !line.is_empty());
+        let units = units.unwrap_or_else(|| "units = {}\n".to_owned());
         if by.is_empty() {
             return Some(format!(
-                "{lines}answer_json = {{name: None if pd.isna(value) else float(value) for name, value in {{{}}}.items()}} if len(rows) else None\n\
-                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in answer_json.items()) + \".\" if answer_json else {}\n\
+                "{lines}{units}figures = {{{}}}\n\
+                 answer_json = {{name: None if pd.isna(value) else value.isoformat() if hasattr(value, \"isoformat\") else float(value) for name, value in figures.items()}} if len(rows) else None\n\
+                 answer_text = {} + \", \".join(f\"{{name.replace('_', ' ')}} {{shown(value, False, *units.get(name, ()))}}\" for name, value in figures.items()) + \".\" if answer_json else {}\n\
                  STATUS = \"success\" if answer_json else \"no_match\"\n",
                 entries.join(", "),
                 quote(&format!("Of {}{said}: ", self.noun())),
@@ -39,8 +45,8 @@ impl Frame<'_> {
             entries.join(", "),
         );
         let telling = format!(
-            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value)}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
+            "{units}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \"; \".join(\", \".join(f\"{{name.replace('_', ' ')}} {{shown(value, False, *units.get(name, ()))}}\" for name, value in row.items()) for row in answer_rows[:{SHOWN}])\n\
              answer_text = {} + listed + \".\" + left_out if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
             quote(&format!("Of {}{said}: ", self.noun())),
             self.none(select),

@@ -8,6 +8,7 @@ use super::catalog::Source;
 use super::chart;
 use super::gaps::{gaps_of, spoken};
 use super::source::load;
+use super::units::{self, Unit};
 use crate::exchange::MadeRows;
 use crate::reader::code::{braces, capital, named, paths_of, quote, shown_name, single};
 use crate::reader::form::{Asked, Cond, Form, Hop, Measure, Op, Operand, Output, Path, Select};
@@ -53,8 +54,8 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(S
 
 const SHOWN_HELPER: &str = "
 
-def shown(value, is_id=False):
-    \"\"\"A value for people: thousands set apart, days without a time.\"\"\"
+def shown(value, is_id=False, before=\"\", after=\"\"):
+    \"\"\"A value for people: thousands set apart, days without a time, numbers with what they count.\"\"\"
     if hasattr(value, \"item\"):
         value = value.item()
     if not isinstance(value, list) and pd.isna(value):
@@ -64,10 +65,10 @@ def shown(value, is_id=False):
     if is_id:
         return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return f\"{value:,}\"
+        return f\"{before}{value:,}{after}\"
     if isinstance(value, float):
         digits = f\"{value:,.2f}\" if abs(value) >= 1 or value == 0 else f\"{value:.4g}\"
-        return digits.rstrip(\"0\").rstrip(\".\") if \".\" in digits else digits
+        return before + (digits.rstrip(\"0\").rstrip(\".\") if \".\" in digits else digits) + after
     return str(value)
 
 ";
@@ -76,7 +77,7 @@ def shown(value, is_id=False):
 pub(super) struct Frame<'a> {
     pub(super) index: &'a Index,
     pub(super) sources: &'a [Source],
-    variable: String,
+    pub(super) variable: String,
     pub(super) table: usize,
     pub(super) joins: Vec<(Vec<Hop>, String)>,
     pub(super) cuts: Vec<usize>,
@@ -136,25 +137,6 @@ impl<'a> Frame<'a> {
         text
     }
 
-    pub(super) fn cut_line(&self, column: usize) -> String {
-        let columns = &self.index.tables[self.table].columns;
-        let Some((day, period)) = columns[column].cut else { return String::new() };
-        let method = match period {
-            Period::Year => "dt.strftime(\"%Y\")",
-            Period::Quarter => "dt.to_period(\"Q\").map(str, na_action=\"ignore\")",
-            Period::Month => "dt.strftime(\"%Y-%m\")",
-            Period::Week => "dt.strftime(\"%G-W%V\")",
-            Period::Day => "dt.strftime(\"%Y-%m-%d\")",
-            Period::Weekday => "dt.day_name()",
-        };
-        format!(
-            "{0}[{1}] = {0}[{2}].{method}\n",
-            self.variable,
-            quote(&columns[column].name),
-            quote(&columns[day].name)
-        )
-    }
-
     /// The name of a column within the loaded table.
     fn name(&mut self, path: &Path) -> Option<String> {
         let column = &self.index.tables[path.table].columns[path.column];
@@ -198,18 +180,23 @@ impl<'a> Frame<'a> {
             Cond::And(all) => self.joined(all, " & ")?,
             Cond::Or(all) => self.joined(all, " | ")?,
             Cond::Not(inner) => match inner.as_ref() {
-                Cond::Null(path) => format!("{}.notna()", self.column(path)?),
+                Cond::Null(path) => self.present(path)?,
                 other => format!("~{}", self.mask(other)?),
             },
-            Cond::Null(path) => format!("{}.isna()", self.column(path)?),
+            Cond::Null(path) => self.missing(path)?,
             Cond::Cmp(path, op, operand) => {
                 let left = self.column(path)?;
+                let left = match operand {
+                    Operand::Column(other) | Operand::Of(other, _) => self.beside(path, other, left, true),
+                    Operand::Lit(_) => left,
+                };
                 let sign = if *op == Op::Eq { "==" } else { op.sign() };
                 format!("({left} {sign} {})", self.operand(path, operand)?)
             }
             Cond::Days(path, from, until) => {
                 let left = self.column(path)?;
-                format!("(({left} >= {}) & ({left} < {}))", day(&from.value), day(&until.value))
+                let (from, until) = (self.day(path, &from.value), self.day(path, &until.value));
+                format!("(({left} >= {from}) & ({left} < {until}))")
             }
             Cond::Some(link, inner) => self.referred(link.table, link.column, link.to, inner)?,
             // The words of long texts are not known of files.
@@ -224,9 +211,12 @@ impl<'a> Frame<'a> {
 
     fn operand(&mut self, path: &Path, operand: &Operand) -> Option<String> {
         match operand {
-            Operand::Column(other) => self.column(other),
+            Operand::Column(other) => {
+                let column = self.column(other)?;
+                Some(self.beside(other, path, column, true))
+            }
             Operand::Lit(lit) if self.index.tables[path.table].columns[path.column].sort == Sort::Day => {
-                Some(day(&lit.value))
+                Some(self.day(path, &lit.value))
             }
             Operand::Lit(lit) => Some(literal(&lit.value)),
             Operand::Of(of, cond) => {
@@ -236,7 +226,7 @@ impl<'a> Frame<'a> {
                 self.before.push(other.loading());
                 let name = format!("value_{}", self.before.len());
                 self.before.push(format!("{name} = other.loc[{mask}, {}].iloc[0]\n", quote(&column)));
-                Some(name)
+                Some(self.beside(of, path, name, false))
             }
         }
     }
@@ -262,7 +252,8 @@ impl<'a> Frame<'a> {
         let parts = self.sources[self.table].parts.iter().filter_map(|(_, table)| table.as_deref());
         let parts: Vec<&str> = parts.collect();
         let sheets = if parts.len() > 1 { format!("of {}", parts.join(", ")) } else { String::new() };
-        let said = [sheets, words::filter_words(self.index, filter)];
+        let clock = self.clock(filter).unwrap_or_default();
+        let said = [sheets, words::filter_words(self.index, filter), clock];
         let said: Vec<String> = said.into_iter().filter(|words| !words.is_empty()).collect();
         if said.is_empty() { String::new() } else { format!(" ({})", said.join("; ")) }
     }
@@ -275,6 +266,13 @@ impl<'a> Frame<'a> {
     pub(super) fn nothing(&self, select: &Select, measure: &Measure) -> String {
         match measure {
             Measure::Count | Measure::Distinct(_) => self.none(select),
+            // One value differs from no other.
+            Measure::Of("std" | "var", _) => quote(&format!(
+                "There is no {} of {}{}: there are fewer than two values.",
+                self.figure_words(measure),
+                self.noun(),
+                self.said(&select.filter)
+            )),
             _ => quote(&format!(
                 "There is no {} of {}{}: none of them has a value.",
                 self.figure_words(measure),
@@ -383,9 +381,13 @@ impl<'a> Frame<'a> {
             .iter()
             .map(|(_, path)| self.index.is_id(path.table, path.column))
             .collect();
+        let counted: Vec<(String, Option<Unit>)> =
+            named(self.index, paths).into_iter().map(|(name, path)| (name, self.unit(&path))).collect();
         let cell = |at: usize, name: &str| {
-            let value = format!("row[{}]", single(name));
-            if ids[at] { format!("{{shown({value}, True)}}") } else { format!("{{shown({value})}}") }
+            if ids[at] {
+                return format!("{{shown(row[{}], True)}}", single(name));
+            }
+            units::cell(name, counted[at].1.as_ref())
         };
         let mut parts = columns.iter().enumerate().map(|(at, (name, _))| (name, cell(at, name)));
         let first = parts.next().map(|(_, cell)| cell).unwrap_or_default();
@@ -398,12 +400,13 @@ impl<'a> Frame<'a> {
         let said = format!("{}{}{by_file}", self.noun(), self.said(&select.filter));
         let list: Vec<String> = columns.iter().map(|(_, column)| quote(column)).collect();
         let telling = format!(
-            "answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
+            "{}answer_rows = rows.head({ROWS}).to_dict(\"records\")\n\
              named = rows[[{}]].head({SHOWN}){}.to_dict(\"records\")\n\
              listed = \"; \".join(f\"{row}\" for row in named)\n\
              more = f\" and {{len(rows) - {SHOWN}}} more\" if len(rows) > {SHOWN} else \"\"\n\
              answer_text = f\"{{len(rows):,}} {}: {{listed}}{{more}}.\" if len(rows) else {}\n\
              STATUS = \"success\" if len(rows) else \"no_match\"\n",
+            units::line(&counted),
             list.join(", "),
             renamed(&columns),
             braces(&said),
@@ -447,13 +450,16 @@ impl<'a> Frame<'a> {
         let column = self.column(path)?;
         let name = words::column(self.index, path);
         let said = self.said(&select.filter);
+        let (before, after) = self.unit(path).unwrap_or_default();
         Some(format!(
             "values = sorted({column}.dropna().drop_duplicates(), key=str)\n\
              answer_rows = [{{{}: value}} for value in values[:{ROWS}]]\n\
-             answer_text = f\"{{len(values):,}} {}: \" + \", \".join(shown(value) for value in values[:{SHOWN}]) + (\" …\" if len(values) > {SHOWN} else \"\") + \".\" if values else {}\n\
+             answer_text = f\"{{len(values):,}} {}: \" + \", \".join(shown(value, False, {}, {}) for value in values[:{SHOWN}]) + (\" …\" if len(values) > {SHOWN} else \"\") + \".\" if values else {}\n\
              STATUS = \"success\" if values else \"no_match\"\n",
             quote(&name),
             braces(&format!("different {name}{said}")),
+            quote(&before),
+            quote(&after),
             self.none(select),
         ))
     }
@@ -474,6 +480,7 @@ impl<'a> Frame<'a> {
     pub(super) fn measured(&mut self, measure: &Measure) -> Option<(String, String)> {
         match measure {
             Measure::Count => Some((String::new(), String::new())),
+            Measure::Of("sum", path) if !path.hops.is_empty() => Some((self.name(path)?, self.once(path))),
             Measure::Distinct(path) | Measure::Of(_, path) => Some((self.name(path)?, String::new())),
             Measure::Product(_, left, right) => {
                 let name = self.product(left, right);
@@ -532,12 +539,16 @@ impl<'a> Frame<'a> {
         let (noun, said) = (self.noun(), self.said(&select.filter));
         match measure {
             Measure::Count => format!("There are {{shown(value)}} {}.", braces(&format!("{noun}{said}"))),
-            _ => format!(
-                "The {} of {} is {{shown(value)}}{}.",
-                braces(&self.figure_words(measure)),
-                braces(&noun),
-                braces(&format!("{said}{}", self.note(measure)))
-            ),
+            _ => {
+                let (before, after) = self.unit_of(measure).unwrap_or_default();
+                format!(
+                    "The {} of {} is {}{{shown(value)}}{}.",
+                    braces(&self.figure_words(measure)),
+                    braces(&noun),
+                    braces(&before),
+                    braces(&format!("{after}{said}{}", self.note(measure)))
+                )
+            }
         }
     }
 
@@ -632,13 +643,15 @@ impl<'a> Frame<'a> {
             self.said(&select.filter),
             self.note(measure)
         );
+        let counted = [(self.figure_name(measure), self.unit_of(measure))];
         let telling = format!(
-            "answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
-             listed = \", \".join(f\"{} ({{shown(row[{}])}})\" for row in answer_rows[:{SHOWN}])\n\
+            "{}answer_rows = table.head({ROWS}).to_dict(\"records\")\n\
+             listed = \", \".join(f\"{} ({})\" for row in answer_rows[:{SHOWN}])\n\
              more = f\" and {{len(table) - {SHOWN}}} more\" if len(table) > {SHOWN} else \"\"\n\
              answer_text = f\"{}{{listed}}{{more}}.{{left_out}}\" if len(table) else {}\nSTATUS = \"success\" if len(table) else \"no_match\"\n",
+            units::line(&counted),
             cells.join(", "),
-            single(&self.figure_name(measure)),
+            units::cell(&counted[0].0, counted[0].1.as_ref()),
             braces(&title),
             self.nothing(select, measure),
         );
@@ -658,10 +671,6 @@ pub(super) fn method(measure: &Measure, column: &str, rows: &str) -> String {
         Measure::Of("sum", _) | Measure::Product("sum", ..) => format!("{column}.sum(min_count=1)"),
         Measure::Of(function, _) | Measure::Product(function, ..) => format!("{column}.{function}()"),
     }
-}
-
-fn day(value: &Value) -> String {
-    format!("pd.Timestamp({value})")
 }
 
 fn literal(value: &Value) -> String {

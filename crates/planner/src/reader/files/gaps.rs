@@ -2,10 +2,35 @@
 
 use super::frames::Frame;
 use crate::reader::code::quote;
-use crate::reader::form::Measure;
+use crate::reader::form::{Measure, Path};
 use crate::reader::words;
 
 impl Frame<'_> {
+    /// The mask of the rows with a value, whether or not it can be read.
+    pub(super) fn present(&mut self, path: &Path) -> Option<String> {
+        let name = &self.index.tables[path.table].columns[path.column].name;
+        if self.sources[path.table].unread.contains(name) {
+            return Some(format!("~{}", self.missing(path)?));
+        }
+        Some(format!("{}.notna()", self.column(path)?))
+    }
+
+    /// The mask of the rows without a value. One that is there and cannot be read is no gap.
+    pub(super) fn missing(&mut self, path: &Path) -> Option<String> {
+        let column = self.column(path)?;
+        let source = &self.sources[path.table];
+        let name = &self.index.tables[path.table].columns[path.column].name;
+        if !source.unread.contains(name) {
+            return Some(format!("{column}.isna()"));
+        }
+        // What cannot be read is known by its place in its file, which rows of several tables or pieces do not have.
+        if !path.hops.is_empty() || !self.joins.is_empty() || source.parts.len() > 1 || source.is_big {
+            return None;
+        }
+        let (rows, name) = (&self.variable, quote(name));
+        Some(format!("({column}.isna() & ~{rows}.index.isin(list({rows}.attrs[\"misfits\"][{name}])))"))
+    }
+
     /// The rows that a figure leaves out since they have no value: what is missing, and its column.
     pub(super) fn measured_gaps(&self, measure: &Measure, name: &str) -> Vec<(String, String)> {
         let said = match measure {

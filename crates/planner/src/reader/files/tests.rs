@@ -565,3 +565,100 @@ fn the_most_expensive_of_rows_with_a_price_and_a_total_asks_which_is_meant() {
         assert!(said.contains("price") && said.contains("total"), "{request}: {said}");
     }
 }
+
+#[test]
+fn a_day_is_compared_with_times_that_name_a_zone() {
+    let mut zoned = orders();
+    zoned.facts["tables"][0]["columns"][1]["zone"] = json!("UTC");
+    for (request, line) in [
+        ("how many orders after 2026-03-01", "pd.Timestamp(\"2026-03-02\", tz=\"UTC\")"),
+        ("how many orders in March", "pd.Timestamp(\"2026-04-01\", tz=\"UTC\")"),
+        ("total units per quarter", "rows[\"order_date\"].dt.tz_localize(None).dt.to_period(\"Q\")"),
+    ] {
+        let code = code(std::slice::from_ref(&zoned), request);
+        assert!(code.contains(line) && code.contains("times in UTC"), "{request}: {code}");
+    }
+    let plain = code(&[orders()], "how many orders after 2026-03-01");
+    assert!(!plain.contains("UTC"), "{plain}");
+}
+
+#[test]
+fn a_name_that_two_columns_have_is_asked_about() {
+    let mut doubled = orders();
+    let columns = doubled.facts["tables"][0]["columns"].as_array_mut().unwrap();
+    columns.push(json!({ "name": "units.1", "type": "integer", "called": "units" }));
+    let files = std::slice::from_ref(&doubled);
+    for request in ["total units", "orders with units above 3", "the 3 orders with the most units"] {
+        let asked = reply(files, request);
+        assert!(
+            matches!(&asked, Reply::Question(text) if text.contains("2 columns of orders are called units") && text.contains("“units.0”") && text.contains("“units.1”")),
+            "{request}: {asked:?}"
+        );
+    }
+    assert!(code(files, "total units.0").contains("rows[\"units\"].sum("));
+    assert!(code(files, "total units.1").contains("rows[\"units.1\"].sum("));
+    assert!(code(files, "how many orders are paid").contains("len(rows)"));
+}
+
+#[test]
+fn an_answer_says_what_its_numbers_count() {
+    let mut counted = orders();
+    let columns = counted.facts["tables"][0]["columns"].as_array_mut().unwrap();
+    columns[5]["currency"] = json!("CHF");
+    columns.push(json!({ "name": "weight", "type": "real", "unit": "kg" }));
+    columns.push(json!({ "name": "discount", "type": "percent", "unit": "%" }));
+    for (request, line) in [
+        ("average unit price", "is CHF {shown(value)}"),
+        ("total revenue", "is CHF {shown(value)}"),
+        ("total weight", "is {shown(value)} kg"),
+        ("average discount", "is {shown(value)} %"),
+        ("total weight by region", "units = {\"total_weight\": (\"\", \" kg\")}"),
+        ("average weight and highest unit price by region", "\"highest_unit_price\": (\"CHF \", \"\")"),
+        ("orders with weight above 3", "\"weight\": (\"\", \" kg\")"),
+    ] {
+        let code = code(std::slice::from_ref(&counted), request);
+        assert!(code.contains(line), "{request}: {code}");
+    }
+    let count = code(&[counted], "how many orders");
+    assert!(!count.contains("CHF"), "{count}");
+}
+
+#[test]
+fn a_value_that_cannot_be_read_is_no_gap() {
+    let mut slips = orders();
+    slips.facts["tables"][0]["columns"][4]["misfits"] = json!({ "count": 1, "rows": [3], "values": ["many"] });
+    let unread = "~rows.index.isin(list(rows.attrs[\"misfits\"][\"units\"]))";
+    for request in ["how many orders have no units?", "how many orders have units?"] {
+        let code = code(std::slice::from_ref(&slips), request);
+        assert!(code.contains(unread), "{request}: {code}");
+    }
+    check("how many orders have no units?", &["rows[\"units\"].isna()"]);
+}
+
+#[test]
+fn a_total_over_a_join_counts_no_row_twice() {
+    let (mut plays, mut props) = (managers(), orders());
+    plays.facts["tables"][0]["columns"][0] = column("region", "category", &["north", "south"]);
+    let columns = plays.facts["tables"][0]["columns"].as_array_mut().unwrap();
+    columns.push(json!({ "name": "budget", "type": "integer" }));
+    props.facts["tables"][0]["columns"].as_array_mut().unwrap().retain(|column| column["name"] != "unit_price");
+    let code = code(&[plays, props], "total budget by product");
+    assert!(code.contains("if rows[\"region\"].dropna().duplicated().any():\n    raise ValueError("), "{code}");
+}
+
+#[test]
+fn a_file_without_rows_is_told_as_that() {
+    let mut empty = orders();
+    empty.facts["tables"][0]["rows"] = json!(0);
+    for column in empty.facts["tables"][0]["columns"].as_array_mut().unwrap() {
+        *column = json!({ "name": column["name"], "type": "empty" });
+    }
+    for request in ["average unit price", "orders in the south", "total units by region", "latest order date"]
+    {
+        let asked = reply(std::slice::from_ref(&empty), request);
+        assert!(
+            matches!(&asked, Reply::Refusal(text) if text.contains("orders.csv has no rows")),
+            "{request}: {asked:?}"
+        );
+    }
+}
