@@ -47,11 +47,13 @@ def workbook_facts(path, kind):
             raise encrypted()
     try:
         sheets = list(ordain_reading.sheets(path, kind))
+        hidden, merged, hidden_rows, notes = [], {}, {}, []
+        if kind in ("xlsx", "xlsm"):
+            hidden, merged, hidden_rows, shown = formatted(path, sheets)
+        else:
+            shown = (formatted_xls if kind == "xls" else formatted_ods)(path, sheets)
     except Exception as error:
         raise workbook_problem(error)
-    hidden, merged, hidden_rows, notes = [], {}, {}, []
-    if kind in ("xlsx", "xlsm"):
-        hidden, merged, hidden_rows = formatted(path, sheets)
     if DECLARED.get("sheet"):
         sheets = [sheet for sheet in sheets if sheet[0] == DECLARED["sheet"]]
         if not sheets:
@@ -67,7 +69,8 @@ def workbook_facts(path, kind):
             continue
         filled = fill_merged(rows, merged.get(name, ()))
         table = grid_facts(name, rows, len(rows))
-        told = list(notes)
+        percents, partly = shown.get(name, ((), ()))
+        told = [*notes, *partly]
         if hidden_rows.get(name):
             told.append(f"{hidden_rows[name]:,} rows are hidden in the workbook; they are read like the others")
         if filled:
@@ -75,7 +78,7 @@ def workbook_facts(path, kind):
         empty = [column["name"] for column in table["columns"] if column["type"] == "empty"]
         if empty and facts.get("formulas"):
             told.append(f"{short(', '.join(empty))}: empty, maybe because results of formulas were not saved; save it in a spreadsheet program")
-        table |= ({"merged": filled} if filled else {}) | ({"notes": [*told, *table.get("notes", [])]} if told else {})
+        table |= ({"merged": filled} if filled else {}) | ({"percents": percents} if percents else {}) | ({"notes": [*told, *table.get("notes", [])]} if told else {})
         tables.append(table)
     facts["tables"] = tables if settings.get("sheets_apart") else together(tables, "sheet")  # noqa: F821 - given by the host
     return facts
@@ -113,39 +116,116 @@ def encrypted_ods(path):
 
 # A format's own words: a currency in brackets with its language, texts in quotes, characters that stand for themselves.
 FORMAT_WORDS = re.compile(r'\[\$([^\]-]*)[^\]]*\]|"([^"]*)"|\\\\?([€£¥₹$])')
+# Formats below this are built in. What they show of money depends on the machine, so they name no currency.
+OWN_FORMATS_FROM = 164
+# Repeated cells of a row that are told apart.
+REPEATED_MAX = 1000
 
 
-def currency_of_format(code):
-    """The currency that the format of a cell names, or None."""
-    words = ("".join(found).strip() for found in FORMAT_WORDS.findall(code.split(";")[0]))
+def mark_of_format(code, is_own=True):
+    """What the format of a cell shows its number in: percent, or a currency that it names; None where it is neither."""
+    code = code.split(";")[0]
+    if "%" in re.sub(r'"[^"]*"|\\.|_.|\[[^\]]*\]', "", code):
+        return "%"
+    words = ("".join(found).strip() for found in FORMAT_WORDS.findall(code) if is_own)
     return next((ordain_reading.CURRENCIES[word] for word in words if word in ordain_reading.CURRENCIES), None)
 
 
 def formatted(path, sheets):
-    """What the formatting of a workbook says: the names of hidden sheets, the merged cells of each sheet, and how many of
-    its rows are hidden. Numbers are written as `EUR 5` where the format of their cell names a currency, as a table of text would have it; what the
-    built-in formats show depends on the machine, so they name none."""
+    """What the formatting of a workbook says: the names of hidden sheets, the merged cells of each sheet, how many of its rows
+    are hidden, and what its numbers are shown in."""
     import openpyxl
+    from openpyxl.styles.numbers import BUILTIN_FORMATS
 
     try:
         book = openpyxl.load_workbook(open(path, "rb"), read_only=True, data_only=True)
     except Exception:
-        return [], {}, {}
-    currencies = {at: found for at, code in enumerate(book._number_formats, 164) if (found := currency_of_format(code))}
-    for name, rows in sheets if currencies else ():
-        put_currencies(book[name].iter_rows(min_row=1, min_col=1), rows, currencies)
+        return [], {}, {}, {}
+    codes = {**BUILTIN_FORMATS, **dict(enumerate(book._number_formats, OWN_FORMATS_FROM))}
+    used = {style.numFmtId for style in book._cell_styles}
+    marks = {at: mark for at in used & codes.keys() if (mark := mark_of_format(codes[at], at >= OWN_FORMATS_FROM))}
+    shown = {}
+    for name, rows in sheets if marks else ():
+        cells = book[name].iter_rows(min_row=1, min_col=1)
+        of_row = lambda row: {at: marks.get(cell.style_array.numFmtId) for at, cell in enumerate(row) if cell.value is not None}  # noqa: E731
+        shown[name] = put_marks(rows, map(of_row, cells))
     hidden = [sheet.title for sheet in book.worksheets if sheet.sheet_state != "visible"]
     elements = {sheet.title: sheet_elements(book._archive.open(sheet._worksheet_path)) for sheet in book.worksheets}
-    return hidden, {name: merged for name, (merged, _) in elements.items()}, {name: rows for name, (_, rows) in elements.items()}
+    return hidden, {name: merged for name, (merged, _) in elements.items()}, {name: rows for name, (_, rows) in elements.items()}, shown
 
 
-def put_currencies(cells, rows, currencies):
-    for formats, row in zip(cells, rows):
-        for at, cell in enumerate(formats[: len(row)]):
-            currency = currencies.get(cell.style_array.numFmtId) if cell.value is not None else None
-            if currency and isinstance(row[at], (int, float)):
-                # Three digits behind the point could be thousands in a text.
-                row[at] = f"{currency} {row[at]!r}" + ("0" if re.search(r"\.\d{3}$", repr(row[at])) else "")
+def formatted_xls(path, sheets):
+    """What the numbers of a workbook of the old format are shown in."""
+    import xlrd
+
+    book = xlrd.open_workbook(path, formatting_info=True, use_mmap=False, logfile=open(os.devnull, "w"))
+    codes = {at: book.format_map.get(form.format_key) for at, form in enumerate(book.xf_list)}
+    marks = {at: mark_of_format(code.format_str, code.format_key >= OWN_FORMATS_FROM) for at, code in codes.items() if code}
+    of_row = lambda row: {at: marks.get(cell.xf_index) for at, cell in enumerate(row)}  # noqa: E731
+    return {name: put_marks(rows, map(of_row, book.sheet_by_name(name).get_rows())) for name, rows in sheets}
+
+
+def formatted_ods(path, sheets):
+    """What the numbers of an OpenDocument workbook are shown in: each cell says so."""
+    import zipfile
+    from xml.parsers import expat
+
+    marked, row = [], {}
+    place, repeated = 0, 1
+
+    def start(tag, attributes):
+        nonlocal place, row, repeated
+        tag = tag.rpartition(":")[2]
+        if tag == "table":
+            marked.append([])
+        elif tag == "table-row":
+            place, row = 0, {}
+            repeated = min(int(attributes.get("table:number-rows-repeated", 1)), REPEATED_MAX)
+        elif tag in ("table-cell", "covered-table-cell"):
+            width = int(attributes.get("table:number-columns-repeated", 1))
+            kind = attributes.get("office:value-type")
+            mark = "%" if kind == "percentage" else attributes.get("office:currency") if kind == "currency" else None
+            if mark:
+                row |= dict.fromkeys(range(place, place + min(width, REPEATED_MAX)), ordain_reading.CURRENCIES.get(mark, mark))
+            place += width
+
+    def end(tag):
+        if tag.rpartition(":")[2] == "table-row" and marked:
+            marked[-1].extend([row] * repeated)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        parser.ParseFile(stream)
+    return {name: put_marks(rows, marks) for (name, rows), marks in zip(sheets, marked)}
+
+
+def put_marks(rows, marked):
+    """Writes numbers as a table of text would have them where the format of their cell says what they are shown in: `EUR 5`,
+    `12.5%` for 0.125. Gives the columns of percents, and what to say of columns that are shown in percent here and there."""
+    shown, plain = {}, set()
+    for row, marks in zip(rows, marked):
+        for at, cell in enumerate(row):
+            if not isinstance(cell, (int, float)) or isinstance(cell, bool):
+                continue
+            mark = marks.get(at)
+            if mark == "%":
+                shown.setdefault(at, []).append(row)
+            else:
+                plain.add(at)
+            if mark and mark != "%":
+                row[at] = f"{mark} {digits(cell)}"
+    percents = sorted(shown.keys() - plain)
+    for at in percents:
+        for row in shown[at]:
+            row[at] = digits(ordain_reading.in_percent(row[at])) + "%"
+    partly = sorted(shown.keys() & plain)
+    return percents, [f"{len(shown[at]):,} numbers of column {at + 1} are shown in percent and others are not; all are read as they are stored, as 0.05 for 5 %" for at in partly]
+
+
+def digits(number):
+    """A number as text; three digits behind the point could be thousands there."""
+    return repr(number) + ("0" if re.search(r"\.\d{3}$", repr(number)) else "")
 
 
 def sheet_elements(stream):

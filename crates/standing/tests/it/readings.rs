@@ -10,7 +10,7 @@ use ordain_engine::CodeTask;
 use ordain_types::{Limits, SourceFile};
 use serde_json::{Value, json};
 
-use crate::checks::{World as Checked, stands};
+use crate::checks::{World as Checked, keys, stands};
 
 use found::{Case, FOUND};
 
@@ -81,6 +81,92 @@ const CASES: &[Case] = &[
     ("country.csv", b"code\nNA\nDE\nFR\n", &["code: text"], ""),
 ];
 
+/// The same orders as other programs write them; `forms/README.md` says how they were made.
+macro_rules! orders {
+    ($name:literal, $file:literal, $columns:expr, $note:literal) => {
+        ($name, include_bytes!(concat!("forms/", $file)), $columns, $note)
+    };
+}
+
+const WORKBOOK: &[&str] = &[
+    "order: identifier",
+    "ordered: date max=2024-12-01",
+    "units: integer max=12000",
+    "total: decimal currency=EUR max=12000",
+    "share: percent min=7.0 max=100",
+];
+const SWISS: &[&str] = &["ordered: date", "total: decimal currency=CHF max=12000", "share: percent min=7.0"];
+const PLAIN: &[&str] =
+    &["order: identifier", "units: integer max=12000", "total: real min=0.99", "share: real"];
+
+const MADE: &[Case] = &[
+    orders!(
+        "orders_german_csv.csv",
+        "german.csv",
+        &[
+            "order: identifier",
+            "ordered: date order=day-first max=2024-12-01",
+            "units: integer thousands=. max=12000",
+            "total: decimal decimal=, thousands=. currency=EUR max=12000.0",
+            "share: percent decimal=, min=7.0",
+        ],
+        ""
+    ),
+    orders!("orders_german_ods.ods", "german.ods", WORKBOOK, ""),
+    orders!("orders_german_xls.xls", "german.xls", WORKBOOK, ""),
+    orders!("orders_german_xlsx.xlsx", "german.xlsx", WORKBOOK, ""),
+    orders!(
+        "orders_french_csv.csv",
+        "french.csv",
+        &[
+            "ordered: date order=day-first max=2024-12-01",
+            "units: integer max=12000",
+            "total: decimal decimal=, currency=EUR max=12000.0",
+            "share: percent decimal=, min=7.0",
+        ],
+        ""
+    ),
+    orders!("orders_french_ods.ods", "french.ods", WORKBOOK, ""),
+    orders!("orders_french_xls.xls", "french.xls", WORKBOOK, ""),
+    orders!("orders_french_xlsx.xlsx", "french.xlsx", WORKBOOK, ""),
+    orders!(
+        "orders_swiss_csv.csv",
+        "swiss.csv",
+        &[
+            "ordered: date order=day-first max=2024-12-01",
+            "units: integer thousands=' max=12000",
+            "total: decimal thousands=' currency=CHF max=12000.0",
+            "share: percent min=7.0",
+        ],
+        ""
+    ),
+    orders!("orders_swiss_ods.ods", "swiss.ods", SWISS, ""),
+    orders!("orders_swiss_xls.xls", "swiss.xls", SWISS, ""),
+    orders!("orders_swiss_xlsx.xlsx", "swiss.xlsx", SWISS, ""),
+    orders!("orders_pandas_csv.csv", "pandas.csv", PLAIN, "has no name and is called 'Unnamed: 0'"),
+    orders!(
+        "orders_pandas_de_csv.csv",
+        "pandas_de.csv",
+        &["ordered: date order=day-first", "total: real decimal=, max=12000.0"],
+        ""
+    ),
+    orders!("orders_pandas_xlsx.xlsx", "pandas.xlsx", PLAIN, ""),
+    orders!(
+        "orders_pandas_parquet.parquet",
+        "pandas.parquet",
+        &["ordered: timestamp zone=UTC max=2024-11-30T23:00:00", "units: integer"],
+        ""
+    ),
+    orders!("orders_pandas_split_json.json", "pandas_split.json", PLAIN, ""),
+    orders!("orders_r_csv.csv", "r.csv", PLAIN, "'NA' (1)"),
+    orders!(
+        "orders_r2_csv.csv",
+        "r2.csv",
+        &["total: real decimal=, max=12000", "share: real decimal=,"],
+        "'NA' (1)"
+    ),
+];
+
 fn told(column: &Value) -> String {
     let mut told = format!("{}: {}", column["name"].as_str().unwrap(), column["type"].as_str().unwrap());
     for key in ["decimal", "thousands", "currency", "unit", "order", "zone", "min", "max"] {
@@ -100,7 +186,7 @@ fn says(told: &str, wanted: &str) -> bool {
 }
 
 fn cases() -> impl Iterator<Item = &'static Case> {
-    CASES.iter().chain(FOUND)
+    CASES.iter().chain(FOUND).chain(MADE)
 }
 
 fn written(folder: &std::path::Path) -> Vec<PathBuf> {
@@ -222,6 +308,68 @@ async fn what_could_not_be_read_is_a_note_of_the_answer() {
     let wanted = "sales.csv: units: 1 of 21 values cannot be read as numbers: row 22 ('many')";
     assert_eq!(notes.iter().filter(|note| *note == wanted).count(), 1, "{notes:?}");
     assert_eq!(answer.to_json()["answer"]["notes"], json!(notes));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_and_rules_take_what_a_workbook_shows_in_percent_as_percent() {
+    let checks = json!([{"check_id": "share", "target_table": "orders", "key_columns": ["order"],
+        "calculation_hint": "share must be above 10 %"}]);
+    for (ending, content) in [
+        ("ods", include_bytes!("forms/german.ods").as_slice()),
+        ("xls", include_bytes!("forms/german.xls")),
+        ("xlsx", include_bytes!("forms/german.xlsx")),
+        ("csv", include_bytes!("forms/german.csv")),
+    ] {
+        let name = format!("orders.{ending}");
+        let world = Checked::with(&checks.to_string(), &[(name.as_str(), content)]);
+        let results = world.run().await;
+        assert_eq!(keys(&results["share"]), ["00018"], "{ending}: {:?}", results["share"]);
+        let engine = world.engine().await;
+        for (request, says) in [
+            ("how many orders have a share above 10 %?", "There are 3 orders"),
+            ("average share", "is 42.38 %"),
+            ("highest total", "is €12,000"),
+            ("orders on 2024-03-04", "total €1,234.5, share 12.5 %"),
+        ] {
+            let files = vec![world.root().join("data").join(&name)];
+            let answer = engine.code(CodeTask { files, ..CodeTask::new(request, "test", "test") }).await.unwrap();
+            let text = answer.record.answer.text.clone().unwrap_or_default();
+            assert!(text.contains(says), "{ending}: {request}: {text}: {:?}", answer.record.error);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn questions_about_times_with_a_zone_and_about_no_rows_are_answered() {
+    let world = Checked::with("[]", &[]);
+    let engine = world.engine().await;
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "id,at,due,weight\n\
+        1,2024-01-31T23:30:00Z,2024-02-01,1 kg\n\
+        2,2024-02-01T01:00:00+02:00,2024-01-01,3 kg\n\
+        3,2024-05-01T12:00:00Z,2024-06-01,\n";
+    let path = folder.path().join("visits.csv");
+    fs_err::write(&path, rows).unwrap();
+    for (request, says) in [
+        ("how many visits with at after 2024-02-01", "There are 1 visits"),
+        ("how many visits with at in January 2024", "There are 2 visits (at is in 2024-01; times in UTC)"),
+        ("how many visits with at before due", "There are 2 visits"),
+        ("average weight of visits with at after 2024-05-01", "none"),
+        ("highest weight of visits with at after 2025-01-01", "none"),
+        ("lowest and highest weight of visits with at after 2025-01-01", "none"),
+        ("lowest and highest at", "2024-01-31 23:00"),
+        ("standard deviation of weight of visits with id 1", "fewer than two values"),
+    ] {
+        let files = vec![path.clone()];
+        let answer = engine.code(CodeTask { files, ..CodeTask::new(request, "test", "test") }).await.unwrap();
+        let text = answer.record.answer.text.clone().unwrap_or_default();
+        let has_gap = text.contains("nan") || text.contains("NaT");
+        assert!(
+            text.contains(says) && !has_gap && answer.record.error.is_none(),
+            "{request}: {text}: {:?}",
+            answer.record.error
+        );
+    }
 }
 
 #[tokio::test]
