@@ -247,19 +247,19 @@ def limit_behind(error):
     # The reader of CSV files in pandas tells it in words only.
     if isinstance(error, ValueError) and error.args == ("Error tokenizing data. C error: out of memory",):
         return "memory"
+    # Python and Arrow say the same whatever was short.
     if isinstance(error, RuntimeError) and error.args == ("can't start new thread",):
-        return "processes"
-    # Arrow says the same whatever was short.
+        return "processes" if has_room_for_stack(threading.stack_size()) else "memory"
     if type(error).__module__ == "pyarrow.lib" and "Failed to launch worker thread" in str(error):
-        return "processes" if has_room_for_stack() else "memory"
+        return "processes" if has_room_for_stack(STACK_BYTES) else "memory"
     return None
 
 
-def has_room_for_stack():
+def has_room_for_stack(size):
     import mmap
 
     try:
-        mmap.mmap(-1, STACK_BYTES).close()
+        mmap.mmap(-1, size).close()
     except OSError:
         return False
     return True

@@ -161,7 +161,7 @@ fn on_one_table(
     let mut code = Code::new(table);
     if let Some(filter) = &check.filter {
         filter::check(filter, table)?;
-        code.filter(filter, &filter::columns(filter, table));
+        code.filter(filter, table);
     }
     condition::when(&mut code, params, table)?;
     match check.kind.as_str() {

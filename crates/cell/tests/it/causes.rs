@@ -241,6 +241,8 @@ async fn using_too_much_memory_is_a_memory_limit() {
         "import mmap\nmmap.mmap(-1, 200_000_000, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)",
         "class ArrayMemoryError(MemoryError): pass\nraise ArrayMemoryError('as numpy does')",
         "'x' * 10**12",
+        // There may be another thread, and there is no room for its stack.
+        "import threading\ndata = []\ntry:\n    while True: data.append(bytearray(1 << 16))\nexcept MemoryError:\n    pass\nthreading.Thread(target=print).start()",
     ] {
         let execution = world.run_limited(code, |limits| limits.memory_bytes = 64 << 20).await;
         assert_eq!(execution.cause, Cause::MemoryLimit, "{code}: {execution:?}");

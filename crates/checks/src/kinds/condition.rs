@@ -12,11 +12,16 @@ use super::emit::{Code, column};
 use super::figures::seconds_of;
 use super::literal;
 use super::params::{CompileError, Params, column_of};
-use super::values::{times, type_words};
+use super::values::{points, points_in_time, times, type_words};
 
 /// The comparisons, each with its opposite.
 const OPPOSITES: [(&str, &str); 6] =
     [("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")];
+
+/// The comparison that is so where another one is not.
+pub(super) fn opposite(op: &str) -> Option<&'static str> {
+    OPPOSITES.iter().find(|(known, _)| *known == op).map(|(_, opposite)| *opposite)
+}
 
 /// Keeps the rows to which a rule applies, where `when` says so.
 pub(super) fn when(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
@@ -133,8 +138,13 @@ impl Writer<'_> {
             (Test::Null(name), so) => format!("{}.{}()", column(name), if so { "isna" } else { "notna" }),
             (Test::In { column: name, values }, so) => {
                 self.may_hold(name, values)?;
-                let found =
-                    format!("{}.isin({})", column(name), literal::value(&Value::Array(values.clone())));
+                let listed = literal::value(&Value::Array(values.clone()));
+                let found = if self.type_of(name) == ColumnType::Timestamp {
+                    points_in_time(name, values, self.table)?;
+                    format!("{}.isin({})", times(&column(name)), points(&listed))
+                } else {
+                    format!("{}.isin({listed})", column(name))
+                };
                 among(&column(name), &found, so)
             }
             (Test::Matches { column: name, pattern }, so) => {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ordain_types::{Asked, Column, ColumnType, Table, TableRule, Test};
 
-use super::literal;
 use super::{BySql, CheckPlan, CompiledKind};
+use super::{filter, literal};
 
 /// Code in the making.
 #[derive(Debug)]
@@ -127,18 +127,29 @@ impl Code {
         self.step(format!("take table `{table}`"));
     }
 
-    /// Keeps the rows that meet a pandas query over these columns.
-    pub(super) fn filter(&mut self, filter: &str, columns: &[String]) {
+    /// Keeps the rows of a table that meet a pandas query.
+    pub(super) fn filter(&mut self, filter: &str, table: &Table) {
         self.is_limited = true;
-        let text = literal::text(filter);
-        match self.unclear(columns) {
-            None => self.line(format!("rows = rows.query({text})")),
+        match self.unclear(&filter::columns(filter, table)) {
+            None => self.choose("rows", "rows", filter, table),
             Some(unclear) => {
-                self.line(format!("rows = rows[rows.index.isin(rows.query({text}).index) | {unclear}]"));
+                self.choose("rows", "chosen", filter, table);
+                self.line(format!("rows = rows[rows.index.isin(chosen.index) | {unclear}]"));
             }
         }
         self.step(format!("keep the rows where {filter}"));
         self.is_filtered = true;
+    }
+
+    /// Puts the rows of a variable that meet a pandas query into another one.
+    pub(super) fn choose(&mut self, rows: &str, into: &str, filter: &str, table: &Table) {
+        let lines = filter::lines(filter, table, rows, into);
+        if lines.len() > 1 {
+            self.import("import pandas as pd");
+        }
+        for line in lines {
+            self.line(line);
+        }
     }
 
     /// The rows for which nobody can tell whether they are chosen, because a value in one of these columns cannot be read, as

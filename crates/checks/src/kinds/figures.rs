@@ -398,7 +398,8 @@ fn total(
         literal::names(&used)
     ));
     if let Some(filter) = text("filter") {
-        code.line(format!("{side}_rows = {side}_rows.query({})", literal::text(filter)));
+        let rows = format!("{side}_rows");
+        code.choose(&rows, &rows, filter, table);
         code.step(format!("keep the rows where {filter}"));
     }
     // One number made of two columns, such as quantity * price.

@@ -4,8 +4,9 @@
 
 use ordain_types::{ColumnType, Table};
 
+use super::literal;
 use super::params::CompileError;
-use super::values::type_words;
+use super::values::{times as times_of, type_words};
 
 const COMPARISONS: [&str; 6] = ["==", "!=", "<=", ">=", "<", ">"];
 
@@ -39,6 +40,37 @@ pub(super) fn columns(text: &str, table: &Table) -> Vec<String> {
         _ => None,
     });
     names.collect()
+}
+
+/// The lines that put the rows of a variable which meet a filter into another one. Its days are those of UTC, whether or not the points in
+/// time of a column name a zone.
+pub(super) fn lines(filter: &str, table: &Table, rows: &str, into: &str) -> Vec<String> {
+    let is_time =
+        |name: &String| table.column(name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    let text = literal::text(filter);
+    let mut times: Vec<String> = columns(filter, table).into_iter().filter(is_time).collect();
+    times.sort_unstable();
+    times.dedup();
+    if times.is_empty() {
+        return vec![format!("{into} = {rows}.query({text})")];
+    }
+    // pandas compares a point in time that names a zone only with another one that does.
+    let names_zone = |token: &Token| matches!(token, Token::Text(text) if has_zone(text));
+    let plain = if tokens(filter).iter().any(names_zone) { "" } else { ".dt.tz_localize(None)" };
+    let timed = times.iter().map(|name| {
+        let name = literal::text(name);
+        format!("timed[{name}] = {}{plain}", times_of(&format!("timed[{name}]")))
+    });
+    std::iter::once(format!("timed = {rows}.copy(deep=False)"))
+        .chain(timed)
+        .chain([format!("{into} = {rows}.loc[timed.query({text}).index]")])
+        .collect()
+}
+
+/// Whether a point in time names its zone.
+fn has_zone(text: &str) -> bool {
+    let time = text.get("2024-01-01".len()..).unwrap_or_default();
+    ordain_types::is_timestamp(text) && time.contains(['Z', '+', '-'])
 }
 
 fn compare(name: &str, value: &Token, table: &Table) -> Result<(), CompileError> {

@@ -86,8 +86,18 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     let values = Value::Array(params.values("values")?.to_vec());
     let negate = params.flag("negate")?;
     code.uses(std::slice::from_ref(&name));
-    code.line(format!("values = {}", column(&name)));
-    code.line(format!("{} = {}", if negate { "forbidden" } else { "allowed" }, literal::value(&values)));
+    let is_time = table.column(&name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    let (own, listed) = (column(&name), literal::value(&values));
+    // A text is no point in time to pandas, and none would be found.
+    let (own, listed) = if is_time {
+        points_in_time(&name, params.values("values")?, table)?;
+        code.import("import pandas as pd");
+        (times(&own), points(&listed))
+    } else {
+        (own, listed)
+    };
+    code.line(format!("values = {own}"));
+    code.line(format!("{} = {listed}", if negate { "forbidden" } else { "allowed" }));
     code.line("judged = values.notna()");
     let (mark, rule, failure) = if negate {
         ("values.isin(forbidden)", "must be none of", "is a forbidden value")
@@ -261,6 +271,26 @@ impl Bounds {
 /// An expression for points in time that can be compared with each other, whether or not they name a zone.
 pub(super) fn times(expression: &str) -> String {
     format!("pd.to_datetime({expression}, utc=True)")
+}
+
+/// An expression for listed points in time, however exactly each is written.
+pub(super) fn points(list: &str) -> String {
+    format!("pd.to_datetime({list}, utc=True, format=\"ISO8601\")")
+}
+
+/// Refuses values that are no points in time, for a column that holds such.
+pub(super) fn points_in_time(name: &str, values: &[Value], table: &Table) -> Result<(), CompileError> {
+    let is_one = |value: &&Value| value.is_null() || value.as_str().is_some_and(ordain_types::is_timestamp);
+    match values.iter().find(|value| !is_one(value)) {
+        None => Ok(()),
+        Some(other) => Err(CompileError::param(
+            format!("column `{name}` holds points in time, and {other} is none"),
+            format!(
+                "write it as 2024-01-31, or declare the column's type under `[data.{}.columns]`",
+                table.name
+            ),
+        )),
+    }
 }
 
 /// What a column holds, in words.

@@ -70,6 +70,21 @@ fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() 
     off.skipped = Some(SkipReason::Frozen);
     assert!(render_junit(&report(vec![off])).contains("<error type="));
     assert!(xml.contains(r#"<property name="CHK-003.severity" value="high"/>"#));
+    // Tools put errors together by their type: it is a word, and the sentence is the message.
+    for (skipped, reason, kind) in [
+        (
+            Some(SkipReason::NotCompiled),
+            "not_compiled: I do not understand “blorp”: say it otherwise",
+            "not_compiled",
+        ),
+        (None, "ZeroDivisionError: division by zero", "ZeroDivisionError"),
+        (None, "column `price` holds text, and a sum is of numbers; declare its type", "error"),
+    ] {
+        let mut open = result("CHK-007", CheckStatus::Error, Severity::Low);
+        (open.skipped, open.reason) = (skipped, Some(reason.to_owned()));
+        let xml = render_junit(&report(vec![open]));
+        assert!(xml.contains(&format!("<error type=\"{kind}\" message=")), "{xml}");
+    }
 }
 
 #[test]

@@ -183,3 +183,49 @@ async fn code_of_a_transformation_may_give_a_list_of_documents() {
     stands(&world.run().await, "T", CheckStatus::Pass, "");
     assert_eq!(std::fs::read_to_string(world.root().join("out/t.csv")).unwrap(), "id,v\n1,5\n2,7\n");
 }
+
+#[tokio::test]
+async fn a_day_can_be_compared_with_times_that_name_a_zone_or_none() {
+    const TIMES: &[u8] = b"id,at,day\n\
+        a,2024-01-31T23:30:00Z,2024-01-31\n\
+        b,2024-02-01T01:00:00+02:00,2024-02-01\n\
+        c,2024-02-02T12:00:00+02:00,2024-12-25\n";
+    let record = |id: &str, filter: Option<&str>, kind: &str, params: serde_json::Value| {
+        json!({"check_id": id, "kind": kind, "target_table": "t", "key_columns": ["id"], "filter": filter,
+            "params": params})
+    };
+    let closed = json!(["2024-12-25", "2024-12-26T00:00:00Z"]);
+    let holiday = json!({"in": {"column": "day", "values": closed}});
+    let unnamed = json!({"column": "id", "values": ["nobody"]});
+    let checks = json!([
+        record("zoned", Some("at >= '2024-02-01'"), "in_set", unnamed.clone()),
+        record("both", Some("at >= '2024-02-01' and day > '2024-02-01'"), "in_set", unnamed.clone()),
+        record("named", Some("at >= '2024-01-31T23:30:00Z'"), "in_set", unnamed.clone()),
+        record("none", Some("at >= '2025-01-01'"), "in_set", unnamed),
+        record("range", None, "range", json!({"column": "at", "min": "2024-02-01"})),
+        record("forbidden", None, "in_set", json!({"column": "day", "values": closed, "negate": true})),
+        record("when", None, "not_null", json!({"columns": "id", "negate": true, "when": holiday})),
+        record("text", None, "in_set", json!({"column": "day", "values": ["Christmas"]})),
+        json!({"check_id": "words", "target_table": "t", "key_columns": ["id"],
+            "calculation_hint": "at must be after 2024-02-01"}),
+        json!({"check_id": "columns", "target_table": "t", "key_columns": ["id"],
+            "calculation_hint": "at must not be before day"}),
+    ]);
+    let world = World::with(&checks.to_string(), &[("t.csv", TIMES)]);
+    let results = world.run().await;
+    for (id, failing) in [
+        // 01:00 in Helsinki is the day before in UTC.
+        ("zoned", "c"),
+        ("both", "c"),
+        ("named", "a c"),
+        ("range", "a b"),
+        ("forbidden", "c"),
+        ("when", "c"),
+        ("words", "a b"),
+        ("columns", "b c"),
+    ] {
+        assert_eq!(keys(&results[id]).join(" "), failing, "{:?}", results[id]);
+    }
+    stands(&results, "none", CheckStatus::Pass, "");
+    stands(&results, "text", CheckStatus::Error, "holds points in time, and \"Christmas\" is none");
+}
