@@ -28,8 +28,10 @@ pub struct EngineSettings {
     pub statuses: BTreeMap<String, String>,
     /// The functions of `helpers.py`.
     pub helpers: Helpers,
-    /// The policy, as the planner reads it.
+    /// The policy, as the planner of a request reads it: with the tools that plans may call.
     pub policy: String,
+    /// The policy as its file has it. Checks call no tools, so that is all that they depend on.
+    pub own_policy: String,
     /// The invariants, as the planner reads them: name and query.
     pub invariants: Vec<(String, String)>,
     /// Columns whose meaning the owner declared: table, role, column.
@@ -68,6 +70,7 @@ impl Default for EngineSettings {
             statuses: BTreeMap::new(),
             helpers: Helpers::default(),
             policy: String::new(),
+            own_policy: String::new(),
             invariants: Vec::new(),
             roles: BTreeMap::new(),
             catalog: Arc::default(),
@@ -96,6 +99,7 @@ impl EngineSettings {
             statuses: workspace.statuses.clone(),
             helpers: workspace.helpers.clone().into(),
             policy: workspace.policy.clone() + &ordain_tools::told(&workspace.tools.known()),
+            own_policy: workspace.policy.clone(),
             invariants: rules.map(|rule| (rule.name.clone(), rule.sql.clone())).collect(),
             packages: workspace.packages(),
             own_packages: workspace.own_packages.modules(),
@@ -117,13 +121,15 @@ impl EngineSettings {
     /// `ordain check diff` compares them.
     pub fn stale(&self, plan: &CachedPlan, schema: &Schema) -> Option<String> {
         let mut components = plan.components.clone();
+        let mut inputs = self.fingerprint_inputs(schema);
         if plan.kind == RunKind::Check.as_str() {
+            inputs.policy = &self.own_policy;
             let is_known = |name: &str| {
                 matches!(name, "policy" | "verifier" | "plan API" | RULES) || name.starts_with("helper ")
             };
             components.retain(|name, _| is_known(name));
         }
-        self.fingerprint_inputs(schema).stale(&components)
+        inputs.stale(&components)
     }
 
     fn policy_of_asks(&self) -> Policy {
@@ -204,7 +210,8 @@ impl Engine {
     #[must_use]
     pub fn limited(&self, limits: CallerLimits) -> Self {
         // A tool carries out what such a caller may not even see, so there are none for it.
-        let settings = EngineSettings { tools: Toolbox::default(), ..self.settings.clone() };
+        let policy = self.settings.own_policy.clone();
+        let settings = EngineSettings { tools: Toolbox::default(), policy, ..self.settings.clone() };
         let (store, policy) = (self.store.limited(limits), Arc::new(settings.policy_of_asks()));
         Self {
             store,

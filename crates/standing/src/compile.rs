@@ -165,6 +165,7 @@ impl Checks {
         FingerprintInputs {
             rule: Some(rule),
             units: Some(&tables.units),
+            policy: &self.engine.settings().own_policy,
             ..self.engine.settings().fingerprint_inputs(tables.schema())
         }
     }

@@ -115,7 +115,7 @@ impl Checks {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
         }
         let settings = self.engine.settings();
-        brief.policy.clone_from(&settings.policy);
+        brief.policy.clone_from(&settings.own_policy);
         brief.catalog = settings.catalog.clone();
         // The judged table comes first.
         let mut names: Vec<&String> = check.target_table.iter().collect();

@@ -407,6 +407,17 @@ fn results_are_sent_signed_to_the_addresses_that_want_them() {
 }
 
 #[test]
+fn an_address_for_results_does_not_make_rules_stale() {
+    let words = json!({"check_id": "words", "target_table": "t", "calculation_hint": "price must be at least -99"});
+    let folder = workspace(&json!([words]));
+    let ran = check(&folder, &["run", "--select", "id:words"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder.file("ordain.toml", "[notify.hook]\nurl = \"http://127.0.0.1:9/\"\n");
+    let again = check_with_notify(&folder, &["check", "run", "--frozen", "--select", "id:words"]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+}
+
+#[test]
 fn the_bench_compares_verdicts_and_times_with_plain_python() {
     let output = run(ordain(["bench", "checks", "--quick", "--json"]));
     assert_eq!(output.code, Some(0), "{}", output.stderr);
