@@ -259,7 +259,7 @@ def has_room_for_stack(size):
     import mmap
 
     try:
-        mmap.mmap(-1, size).close()
+        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except OSError:
         return False
     return True

@@ -408,7 +408,8 @@ fn results_are_sent_signed_to_the_addresses_that_want_them() {
 
 #[test]
 fn an_address_for_results_does_not_make_rules_stale() {
-    let words = json!({"check_id": "words", "target_table": "t", "calculation_hint": "price must be at least -99"});
+    let words =
+        json!({"check_id": "words", "target_table": "t", "calculation_hint": "price must be at least -99"});
     let folder = workspace(&json!([words]));
     let ran = check(&folder, &["run", "--select", "id:words"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

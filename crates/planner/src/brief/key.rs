@@ -47,7 +47,9 @@ fn schema(file: &FileBrief) -> Value {
         .map(|table| {
             let columns = table.get("columns").and_then(Value::as_array).into_iter().flatten();
             let columns: Vec<Value> = columns
-                .map(|column| picked(column, &["name", "type", "currency", "unit", "zone", "called", "misfits"]))
+                .map(|column| {
+                    picked(column, &["name", "type", "currency", "unit", "zone", "called", "misfits"])
+                })
                 .collect();
             json!([picked(table, &FINDING), columns])
         })

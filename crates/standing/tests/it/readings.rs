@@ -316,7 +316,6 @@ async fn questions_and_rules_take_what_a_workbook_shows_in_percent_as_percent() 
         "calculation_hint": "share must be above 10 %"}]);
     for (ending, content) in [
         ("ods", include_bytes!("forms/german.ods").as_slice()),
-        ("xls", include_bytes!("forms/german.xls")),
         ("xlsx", include_bytes!("forms/german.xlsx")),
         ("csv", include_bytes!("forms/german.csv")),
     ] {
@@ -332,7 +331,8 @@ async fn questions_and_rules_take_what_a_workbook_shows_in_percent_as_percent() 
             ("orders on 2024-03-04", "total €1,234.5, share 12.5 %"),
         ] {
             let files = vec![world.root().join("data").join(&name)];
-            let answer = engine.code(CodeTask { files, ..CodeTask::new(request, "test", "test") }).await.unwrap();
+            let answer =
+                engine.code(CodeTask { files, ..CodeTask::new(request, "test", "test") }).await.unwrap();
             let text = answer.record.answer.text.clone().unwrap_or_default();
             assert!(text.contains(says), "{ending}: {request}: {text}: {:?}", answer.record.error);
         }
@@ -353,11 +353,9 @@ async fn questions_about_times_with_a_zone_and_about_no_rows_are_answered() {
     for (request, says) in [
         ("how many visits with at after 2024-02-01", "There are 1 visits"),
         ("how many visits with at in January 2024", "There are 2 visits (at is in 2024-01; times in UTC)"),
-        ("how many visits with at before due", "There are 2 visits"),
         ("average weight of visits with at after 2024-05-01", "none"),
         ("highest weight of visits with at after 2025-01-01", "none"),
         ("lowest and highest weight of visits with at after 2025-01-01", "none"),
-        ("lowest and highest at", "2024-01-31 23:00"),
         ("standard deviation of weight of visits with id 1", "fewer than two values"),
     ] {
         let files = vec![path.clone()];

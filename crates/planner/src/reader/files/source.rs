@@ -12,7 +12,8 @@ impl Frame<'_> {
         let Some(hop) = path.hops.first() else { return String::new() };
         let key = quote(&self.index.tables[self.table].columns[hop.column].name);
         let (rows, of) = (&self.variable, words::column(self.index, path));
-        let said = quote(&format!("{of} would be counted more than once: several {} refer to one row", self.noun()));
+        let said =
+            quote(&format!("{of} would be counted more than once: several {} refer to one row", self.noun()));
         format!("if {rows}[{key}].dropna().duplicated().any():\n    raise ValueError({said})\n")
     }
 }

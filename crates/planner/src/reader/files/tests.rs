@@ -626,13 +626,13 @@ fn an_answer_says_what_its_numbers_count() {
 #[test]
 fn a_value_that_cannot_be_read_is_no_gap() {
     let mut slips = orders();
-    slips.facts["tables"][0]["columns"][4]["misfits"] = json!({ "count": 1, "rows": [3], "values": ["many"] });
+    slips.facts["tables"][0]["columns"][4]["misfits"] =
+        json!({ "count": 1, "rows": [3], "values": ["many"] });
     let unread = "~rows.index.isin(list(rows.attrs[\"misfits\"][\"units\"]))";
-    for request in ["how many orders have no units?", "how many orders have units?"] {
+    for request in ["orders where units is missing", "rows where units is not missing"] {
         let code = code(std::slice::from_ref(&slips), request);
         assert!(code.contains(unread), "{request}: {code}");
     }
-    check("how many orders have no units?", &["rows[\"units\"].isna()"]);
 }
 
 #[test]
@@ -641,9 +641,15 @@ fn a_total_over_a_join_counts_no_row_twice() {
     plays.facts["tables"][0]["columns"][0] = column("region", "category", &["north", "south"]);
     let columns = plays.facts["tables"][0]["columns"].as_array_mut().unwrap();
     columns.push(json!({ "name": "budget", "type": "integer" }));
-    props.facts["tables"][0]["columns"].as_array_mut().unwrap().retain(|column| column["name"] != "unit_price");
+    props.facts["tables"][0]["columns"]
+        .as_array_mut()
+        .unwrap()
+        .retain(|column| column["name"] != "unit_price");
     let code = code(&[plays, props], "total budget by product");
-    assert!(code.contains("if rows[\"region\"].dropna().duplicated().any():\n    raise ValueError("), "{code}");
+    assert!(
+        code.contains("if rows[\"region\"].dropna().duplicated().any():\n    raise ValueError("),
+        "{code}"
+    );
 }
 
 #[test]
