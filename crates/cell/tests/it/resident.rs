@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::resident::{self, Resident};
-use ordain_cell::{CellError, Execution, Job, Level};
+use ordain_cell::{CellError, Execution, Executor as _, Job, Level};
 use ordain_types::Cause;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -131,6 +131,26 @@ async fn isolation_causes_and_results_are_the_same_warm_and_cold() {
         let execution = warm.run_job(job.clone()).await.unwrap();
         assert_eq!(told(&execution), told(&cold.run_job(job).await.unwrap()), "{code}");
     }
+    assert_eq!(warm.executor.zygote_process(Profile::Core).await, None, "the helper's zygote was enough");
+}
+
+#[tokio::test]
+async fn a_zygote_is_started_ahead_where_no_helper_has_one() {
+    let helper = Warm::new().await;
+    let (warm, cold) = (helper.world(), World::with(|options| options.idle_cells = 0));
+    cold.executor.expect(Profile::Core, u64::MAX).await;
+    assert_eq!(
+        cold.executor.zygote_process(Profile::Core).await,
+        None,
+        "files of that size are shown by a zygote of their own"
+    );
+    for world in [&warm, &cold] {
+        world.executor.expect(Profile::Core, 0).await;
+    }
+    while cold.executor.zygote_process(Profile::Core).await.is_none() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(printed(&warm.run("print(1)").await), "1\n");
     assert_eq!(warm.executor.zygote_process(Profile::Core).await, None, "the helper's zygote was enough");
 }
 
