@@ -197,8 +197,8 @@ def raw_blocks(data, facts, names, is_open):
             in_step(see, blocks(data, facts, names, again))
     except pa.ArrowMemoryError:
         raise
-    except pa.ArrowException:
-        # No such lines; or the limits allow no further thread.
+    except (pa.ArrowException, RuntimeError):
+        # No such lines; or the limits allow no further thread, which Arrow and Python tell in their own ways.
         return None
     found, readings, counts = {}, {}, {}
     for name, column in columns.items():
