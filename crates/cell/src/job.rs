@@ -16,6 +16,7 @@ use crate::profile::Profile;
 
 /// One piece of verified code to run, with everything that it may see.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something that a job may or may not do")]
 pub struct Job {
     /// The code.
     pub code: VerifiedCode,
