@@ -11,19 +11,12 @@ use crate::rounds::{Accepted, Trial as _, Tried, Try};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
 
-/// Words that refer to what was said before: such a request means something else in another conversation.
-const BACKWARD: [&str; 26] = [
-    "it", "its", "that", "those", "them", "they", "these", "this", "ones", "same", "instead", "also", "too",
-    "more", "another", "again", "yes", "yeah", "ok", "okay", "no", "first", "second", "latter", "former",
-    "cheaper",
-];
-
 /// What a plan is found by.
 pub(crate) struct CacheKey {
     kind: RunKind,
     /// The key of exactly what was asked, or of what was read in it.
     exact: String,
-    /// A request that refers to earlier turns means nothing without them.
+    /// Whether plans are kept for it.
     pub(crate) is_usable: bool,
     /// What the reader took from the request, for a kept plan.
     pub(crate) params: Vec<BoundParam>,
@@ -63,17 +56,14 @@ impl CacheKey {
         }
     }
 
-    /// The key of a request's exact words and signs.
+    /// The key of a request's exact words and signs, and of the conversation that it is part of: what was said before may
+    /// give the same words another meaning.
     fn of_words(brief: &Brief) -> Self {
         let words = ordain_planner::reader::spoken(&brief.request);
-        let refers = words
-            .iter()
-            .any(|word| BACKWARD.contains(&word.trim_matches(|sign: char| !sign.is_alphanumeric())))
-            || words.first().is_some_and(|first| first == "and" || first == "what")
-                && words.get(1).is_some_and(|second| second == "about");
-        let exact = hash(&format!("ask\0{}", words.join(" ")));
-        let is_usable = brief.turns.is_empty() || !refers;
-        Self { kind: RunKind::Ask, exact, is_usable, params: Vec::new(), reading: None }
+        let turns: Vec<&str> =
+            brief.turns.iter().flat_map(|turn| [turn.request.as_str(), turn.answer.as_str()]).collect();
+        let exact = hash(&format!("ask\0{words}\0{}", serde_json::json!(turns)));
+        Self { kind: RunKind::Ask, exact, is_usable: true, params: Vec::new(), reading: None }
     }
 }
 
@@ -235,5 +225,31 @@ pub fn why_stale(plan: &CachedPlan, inputs: FingerprintInputs<'_>, planner: &Pla
     match other.filter(|_| planner.can_repair() && !plan.pinned) {
         Some(other) => Some(format!("{other} wrote it, and now {name} is to write it")),
         None => inputs.stale(&plan.components),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_planner::{Task, Turn};
+
+    use super::*;
+
+    #[test]
+    fn the_same_words_in_two_conversations_or_with_other_capitals_find_no_plan_of_each_other() {
+        let key = |request: &str, before: Option<&str>| {
+            let turn = |request: &str| Turn {
+                request: request.to_owned(),
+                answer: "3.".to_owned(),
+                status: None,
+                run_id: None,
+            };
+            let turns = before.map(turn).into_iter().collect();
+            CacheKey::of_words(&Brief { turns, ..Brief::new(Task::Ask, request) }).exact
+        };
+        let (bookings, sales) = ("bookings in April?", "sales in April?");
+        assert_ne!(key("and in May?", Some(bookings)), key("and in May?", Some(sales)));
+        assert_ne!(key("and in May?", Some(bookings)), key("and in May?", None));
+        assert_ne!(key("call it \"ABC\"", None), key("call it \"abc\"", None));
+        assert_eq!(key("Bookings in May?", None), key("bookings in May?", None));
     }
 }

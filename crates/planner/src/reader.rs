@@ -107,9 +107,16 @@ fn ask(brief: &Brief) -> Reply {
     reply(&index, brief, reading)
 }
 
-/// The words and signs of a request in lower case, so that two requests can be told apart: a question mark counts.
-pub fn spoken(request: &str) -> Vec<String> {
-    request.to_lowercase().split_whitespace().map(str::to_owned).collect()
+/// A request as two of them are told apart: every sign, capital and blank counts, but for the capital of the first word.
+pub fn spoken(request: &str) -> String {
+    let request = request.trim();
+    let mut letters = request.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => {
+            format!("{}{}", first.to_lowercase(), &request[first.len_utf8()..])
+        }
+        _ => request.to_owned(),
+    }
 }
 
 /// Whether every word of a request is part of a calculation that needs no data.

@@ -6,6 +6,7 @@
 use serde_json::{Value, json};
 
 use super::{Brief, FileBrief};
+use crate::exchange::Reply;
 use crate::reader;
 
 /// Facts that say how a file is to be read.
@@ -17,10 +18,15 @@ const FINDING: [&str; 7] = ["name", "path", "member", "index", "header_row", "by
 pub fn question_key(brief: &Brief) -> String {
     // Signs are part of a question too: `units > 5` is not `units < 5`.
     let words = reader::spoken(brief.request.trim_end_matches(['?', '.', ' ']));
+    // What a question comes to may depend on the rows: which years there are, and whether a number is missing.
+    let read = match reader::plan(brief) {
+        Reply::Plan(draft) => draft.code,
+        _ => String::new(),
+    };
     let files: Vec<Value> = brief.files.iter().map(schema).collect();
     let meaning = json!([brief.catalog.data, brief.catalog.phrasings, brief.catalog.metrics]);
     let named = reader::mentioned(&brief.request, brief.files.iter().flat_map(values));
-    format!("code\0{}\0{}\0{meaning}\0{}", words.join(" "), json!(files), json!(named))
+    format!("code\0{words}\0{}\0{meaning}\0{}\0{read}", json!(files), json!(named))
 }
 
 /// The columns of a file whose values are known, each with its values.
@@ -108,6 +114,20 @@ mod tests {
             [json!({}), json!({ "currency": "USD" }), json!({ "currency": "EUR" }), json!({ "unit": "kg" })];
         let different: std::collections::BTreeSet<String> = all.into_iter().map(key).collect();
         assert_eq!(different.len(), 4);
+    }
+
+    #[test]
+    fn a_zero_among_gaps_changes_what_a_kept_question_means() {
+        let key = |least: u32| {
+            let mut brief = Brief::new(Task::Code, "how many rows have no bonus?");
+            let bonus = json!({ "name": "bonus", "type": "integer", "null_share": 0.5, "min": least });
+            let (name, kind) = ("staff.csv".to_owned(), "csv".to_owned());
+            let facts = json!({ "tables": [{ "rows": 4, "columns": [bonus] }] });
+            brief.files.push(FileBrief { name, bytes: 10, kind, facts });
+            question_key(&brief)
+        };
+        assert_eq!(key(3), key(7));
+        assert_ne!(key(3), key(0));
     }
 
     #[test]
