@@ -28,6 +28,7 @@ mod lexicon;
 mod mentions;
 mod metric;
 mod missed;
+mod open;
 mod order;
 mod parse;
 mod phrase;
@@ -37,6 +38,7 @@ pub(crate) mod rule;
 mod several;
 mod shape;
 mod sql;
+mod stock;
 mod token;
 mod trace;
 mod value_words;
@@ -252,7 +254,8 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
         let unfit = disagreeing(index, tokens, context);
         let stopped = unknown(index, tokens, trace.furthest());
         let is_strange = stopped.as_ref().is_some_and(|word| !word.is_known);
-        return Reading::None(unfit.or_else(|| unclear(&first).filter(|_| !is_strange)).or(stopped));
+        let open = || unclear(&first).or_else(|| open::open(&first));
+        return Reading::None(unfit.or_else(|| open().filter(|_| !is_strange)).or(stopped));
     };
     all.retain(|(_, cost)| *cost == least);
     choose(&first, all.into_iter().map(|(form, _)| form).collect())

@@ -117,7 +117,7 @@ pub(super) fn sign(column: &Column) -> String {
 }
 
 /// The currency of a column: that of its unit, or the one that its name says.
-fn currency_of(column: &Column) -> Option<String> {
+pub(super) fn currency_of(column: &Column) -> Option<String> {
     let of_unit = column.unit.as_deref().and_then(|unit| {
         let is_code = unit.len() == 3 && unit.bytes().all(|byte| byte.is_ascii_uppercase());
         currency(&unit.to_lowercase()).map(str::to_owned).or_else(|| is_code.then(|| unit.to_owned()))

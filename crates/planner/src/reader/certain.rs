@@ -37,8 +37,35 @@ impl Parser<'_> {
             || said.iter().any(is_other)
             || is_order
             || parts.iter().any(|part| self.is_part_of_title(part, is_described))
-            || parts.iter().any(|part| self.is_open_day(part))
+            || parts.iter().any(|part| self.is_open_day(part) || self.is_own_name(part))
             || !self.is_in_order(&parts)
+    }
+
+    /// Whether a word of a name, or a value, is the whole name of a row: `the Cargo with a rate of 55` is nothing else than the
+    /// Cargo. In small letters before the noun it is a kind: `2 cargo bikes`.
+    fn is_own_name(&self, cond: &Cond) -> bool {
+        let (Cond::Word(path, lit) | Cond::Cmp(path, Op::Eq, Operand::Lit(lit))) = cond else { return false };
+        let Some(at) = self.tokens.iter().position(|token| token.at.0 == lit.at.0 && lit.at.1 > 0) else {
+            return false;
+        };
+        // `with condition storm` says whose value it is.
+        let column = What::Column(path.table, path.column);
+        let is_column = |at: usize| self.index.at(self.tokens, at).iter().any(|(what, ..)| *what == column);
+        if (at.saturating_sub(3)..at).any(is_column) {
+            return false;
+        }
+        let label = self.index.tables[self.focus].label;
+        let is_label = |what: &What| matches!(what, What::Value(table, column, _) if *table == self.focus && Some(*column) == label);
+        let is_small = self.tokens[at].text.starts_with(char::is_lowercase);
+        let is_noun = |end: usize| {
+            self.index.at(self.tokens, end).iter().any(|(what, ..)| *what == What::Table(self.focus))
+        };
+        let said = self.index.at(self.tokens, at).into_iter();
+        !self.is_name(cond)
+            && said.into_iter().any(|(what, length, _)| {
+                let end = at + length;
+                is_label(&what) && self.tokens[end - 1].at.1 == lit.at.1 && !(is_small && is_noun(end))
+            })
     }
 
     /// Whether a text says something of a row that is named: `the black Moon`, `Aisha Khan from Bath`; not `Mark Stone off`.
@@ -73,6 +100,17 @@ impl Parser<'_> {
                     &Value::from(stem.unwrap_or_default()),
                     is_word && is_described,
                 ))
+    }
+
+    /// Whether rows are called by a part of a name in small letters: `to the farm` is not to Stone Farm.
+    pub(super) fn is_small_part(&self, np: &Np) -> bool {
+        let is_part = |cond: &Cond| match cond {
+            Cond::Word(path, lit) => {
+                self.index.tables[path.table].label == Some(path.column) && self.small(lit).is_some()
+            }
+            _ => false,
+        };
+        np.conds.iter().any(is_part)
     }
 
     /// The last word of something that was said, if it is in small letters.
@@ -177,7 +215,8 @@ impl Parser<'_> {
         };
         let last = &self.tokens[end - 1];
         let is_best = rows.limit == Some(1) && rows.order.is_some() && last.lower != last.stem;
-        let is_several = is_best || !is_named && (start..end).any(is_noun);
+        let is_every = |at: usize| LEXICON.has("several", self.tokens[at].word());
+        let is_several = is_best || !is_named && (start..end).any(|at| is_noun(at) || is_every(at));
         let is_plural = self.is_plural(&rows.filter) && !takes(ParamKind::Number);
         (is_several || is_plural) && !takes(ParamKind::Count)
     }

@@ -1,6 +1,7 @@
 //! Writes the short program that carries a form out.
 
 mod change;
+mod holds;
 mod twins;
 
 use std::fmt::Write as _;
@@ -8,7 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::amounts;
-use super::form::{Asked, Cond, Form, Guard, Lit, Measure, Op, Operand, Path, Quantity, Select};
+use super::form::{Asked, Cond, Form, Lit, Measure, Op, Operand, Path, Select};
 use super::index::{Index, Sort};
 use super::parse::Parser;
 use super::sql::{Bound, Params, Query};
@@ -61,10 +62,7 @@ impl Writer<'_> {
                 let head = self.guard(guard);
                 let no = self.not_so(guard);
                 let body = indent(&self.form(parser, form)?);
-                format!(
-                    "{head}\n{body}else:\n    answer_text = {}\n    STATUS = \"not_available\"\n",
-                    quote(&no)
-                )
+                format!("{head}\n{body}else:\n    answer_text = {no}\n    STATUS = \"not_available\"\n")
             }
             Form::Both(both) => {
                 let (first, second) = (self.form(parser, &both.0)?, self.form(parser, &both.1)?);
@@ -78,33 +76,6 @@ impl Writer<'_> {
             // What files are asked alone is written by `files`.
             Form::Talk(_) | Form::Settled(_) | Form::Output(..) => return None,
         })
-    }
-
-    /// Looks whether something is so, up to the `if`.
-    fn guard(&mut self, guard: &Guard) -> String {
-        let query = self.query(&guard.rows, &[], &[("holds".to_owned(), guard.cond.clone())]);
-        let test = match guard.quantity {
-            Quantity::One | Quantity::Every => "held and all(row[\"holds\"] for row in held)",
-            Quantity::Some => "held",
-            Quantity::None => "not held",
-        };
-        format!("held = {}\nif {test}:", first(&guard.rows, query))
-    }
-
-    /// Why nothing was done.
-    fn not_so(&mut self, guard: &Guard) -> String {
-        let rows = self.words(&guard.rows.filter);
-        let several = words::plural(&self.index.tables[guard.rows.table].noun);
-        let (is, cond) = match &guard.cond {
-            Cond::Not(inner) => ("is", inner.as_ref()),
-            cond => ("is not", cond),
-        };
-        let why = match guard.quantity {
-            Quantity::One | Quantity::Every => format!("it {is} so that {}, where {rows}", self.words(cond)),
-            Quantity::Some => format!("there are no {several} where {rows}"),
-            Quantity::None => format!("there are {several} where {rows}"),
-        };
-        format!("Nothing was done: {why}.")
     }
 
     /// A query in Python.
@@ -512,38 +483,6 @@ impl Writer<'_> {
             braces(of.trim_end()),
             braces(&part),
             quote(&format!("There are no {}.", of.trim_end())),
-        )
-    }
-
-    fn holds(&mut self, select: &Select, cond: &Cond) -> String {
-        let mut shown: Vec<Path> = Vec::new();
-        let table = &self.index.tables[select.table];
-        shown.extend(table.label.or(table.key).map(|column| Path {
-            hops: Vec::new(),
-            table: select.table,
-            column,
-        }));
-        paths_of(cond, &mut shown);
-        shown.dedup();
-        let names = named(self.index, &shown);
-        let found = self.query(select, &names, &[("holds".to_owned(), cond.clone())]);
-        let text = self.row_text(&names);
-        let asked = self.words(cond);
-        let is_stock = matches!(cond, Cond::Cmp(path, super::form::Op::Gt, Operand::Lit(Lit { value, .. })) if *value == json!(0) && Some(path.column) == self.index.role(select.table, "quantity"));
-        let no =
-            if is_stock { "No, out of stock".to_owned() } else { format!("No, it is not so that {asked}") };
-        let count = match &select.filter {
-            Cond::Or(all) => all.len(),
-            _ => 1,
-        };
-        format!(
-            "rows = {}\nanswer_rows = rows\nshown = \"; \".join({text} for row in rows[:{SHOWN}])\n\
-             is_so = len(rows) >= {count} and all(row[\"holds\"] for row in rows)\n\
-             answer_text = ({} if is_so else {}) + shown + \".\" if rows else \"There is no such row.\"\n\
-             STATUS = \"success\" if rows else \"no_match\"\n",
-            found,
-            quote(&format!("Yes, {asked}: ")),
-            quote(&format!("{no}: ")),
         )
     }
 }

@@ -24,7 +24,7 @@ impl Parser<'_> {
         let mut found: All<Cond> = Vec::new();
         for (start, negated) in self.starts(place) {
             for (cond, end, cost) in self.base(start) {
-                let cond = if negated { self.negated(cond) } else { cond };
+                let cond = if negated { Self::negated(cond) } else { cond };
                 found.push((cond, end, cost));
             }
         }
@@ -47,15 +47,11 @@ impl Parser<'_> {
         !is_flag && others.into_iter().any(|token| matches!(token.lower.as_str(), "never" | "ever"))
     }
 
-    /// The opposite of a condition; of a column without gaps, the opposite comparison.
-    fn negated(&self, cond: Cond) -> Cond {
+    /// The opposite of a condition. What is not known is neither above a bound nor at most the bound.
+    pub(super) fn negated(cond: Cond) -> Cond {
         match cond {
             Cond::Not(inner) => *inner,
-            Cond::Cmp(path, op, operand)
-                if op != Op::Eq
-                    && path.hops.is_empty()
-                    && !self.index.tables[path.table].columns[path.column].has_nulls =>
-            {
+            Cond::Cmp(path, op, operand) if op != Op::Eq => {
                 let op = match op {
                     Op::Lt => Op::Ge,
                     Op::Le => Op::Gt,
@@ -103,6 +99,10 @@ impl Parser<'_> {
         found.extend(self.dated(place));
         found.extend(self.compared(place));
         found.extend(self.stocked(place));
+        let states = self.stock_values(place).into_iter();
+        found.extend(
+            states.map(|(at, lit, end)| (Cond::Cmp(self.own(at), Op::Eq, Operand::Lit(lit)), end, 0)),
+        );
         found.extend(self.having(place));
         found.extend(self.acted(place));
         for after in self.lex("in", place) {
@@ -180,14 +180,12 @@ impl Parser<'_> {
                     let yes = Lit { value: flag.map(|(yes, _)| yes.clone()).unwrap_or_default(), at: (0, 0) };
                     found.push((Cond::Cmp(self.own(column), Op::Eq, Operand::Lit(yes)), end, cost));
                 }
-                What::Column(table, column) if table == self.focus => {
+                // `hired`, where every row of a file has a day of that. `due` does not say how the day compares.
+                What::Column(table, column) if table == self.focus && self.files => {
                     let shape = &self.index.tables[table].columns[column];
-                    if shape.sort == Sort::Day && shape.has_nulls {
-                        found.push((Cond::Not(Box::new(Cond::Null(self.own(column)))), end, cost + 1));
-                    } else if shape.sort == Sort::Day && self.files {
-                        // `hired`, where every row has a day of that.
-                        found.push((Cond::always(), end, cost + 1));
-                    }
+                    let is_done = shape.sort == Sort::Day && !shape.has_nulls;
+                    let is_end = self.index.is_end(table, column);
+                    found.extend((is_done && !is_end).then(|| (Cond::always(), end, cost + 1)));
                 }
                 _ => {}
             }
@@ -260,7 +258,7 @@ impl Parser<'_> {
             found.extend(gaps.map(|end| (Cond::Null(path.clone()), end, cost)));
             for (start, negated) in starts {
                 for (cond, end, more) in self.against(&path, start) {
-                    let cond = if negated { Cond::Not(Box::new(cond)) } else { cond };
+                    let cond = if negated { Self::negated(cond) } else { cond };
                     found.push((cond, end, cost + more));
                 }
             }
@@ -318,7 +316,20 @@ impl Parser<'_> {
             }
         }
         found.extend(self.small_value(path, place).map(|(lit, end)| (cmp(Op::Eq, lit), end, 0)));
+        found.extend(self.quoted_value(path, place).map(|(lit, end)| (cmp(Op::Eq, lit), end, 0)));
         found
+    }
+
+    /// A value in quotes, which may be written in small letters. What is in no row is none, but for a name where the names
+    /// are too many to be known.
+    pub(super) fn quoted_value(&self, path: &Path, place: usize) -> Option<(Lit, usize)> {
+        let start = self.fill(place);
+        let token = self.tokens.get(start).filter(|token| token.kind == Kind::Quoted)?;
+        let column = &self.index.tables[path.table].columns[path.column];
+        let known = self.index.written(path.table, path.column, &token.text);
+        let is_open = self.is_label(path.table, path.column) && !column.is_listed;
+        let value = known.or_else(|| is_open.then(|| json!(token.text)))?;
+        Some((Lit { value, at: token.at }, start + 1))
     }
 
     /// `membership none`: a value that is a little word, after the name of its column.
@@ -409,8 +420,11 @@ impl Parser<'_> {
         let is_count = in_stock.is_some()
             || matches!(self.tokens[self.fill(place)].lower.as_str(), "fewer" | "longer" | "shorter");
         // Of files it is not known that a bare number is a price; an order depends on nothing that is likely at best.
-        let is_money = matches!(number.unit, Unit::Money(_));
-        let is_price = if self.files || self.is_condition { is_money } else { number.unit != Unit::Percent };
+        let is_price = match number.unit {
+            Unit::Money(_) => true,
+            Unit::Percent => false,
+            _ => !self.files && !self.is_condition && self.says_price(place),
+        };
         let costs = self.costs().filter(|_| is_price && !is_count).map(|column| self.own(column));
         found.extend(costs.filter(|path| self.is_in(path, number)).map(|path| (path, end, 2)));
         found
@@ -462,10 +476,14 @@ impl Parser<'_> {
     fn day_cond(&self, path: &Path, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
         let cmp = |op: Op, lit: Lit| Cond::Cmp(path.clone(), op, Operand::Lit(lit));
-        for class in ["before", "after", "since", "until", "on_day"] {
+        // What is insured until a day is insured on each day before it: a day alone does not say how it compares.
+        let words = split_name(&self.index.tables[path.table].columns[path.column].name);
+        let is_last = words.last().is_some_and(|last| matches!(last.as_str(), "until" | "till" | "before"));
+        let classes = ["before", "after", "since", "until", "on_day"];
+        for class in &classes[..if is_last { 2 } else { 5 }] {
             for end in self.exact(class, place) {
                 for (from, until, end) in self.periods(path, end) {
-                    let cond = match class {
+                    let cond = match *class {
                         "before" => cmp(Op::Lt, from),
                         "after" => cmp(Op::Ge, until),
                         "since" => cmp(Op::Ge, from),
@@ -476,7 +494,7 @@ impl Parser<'_> {
                 }
             }
         }
-        if let Some((from, until, end)) = self.days(place) {
+        if let Some((from, until, end)) = self.days(place).filter(|_| !is_last) {
             found.push((Cond::Days(path.clone(), from, until), end, 0));
         }
         if let Some(start) = self.one("between", place)
@@ -547,27 +565,6 @@ impl Parser<'_> {
         found
     }
 
-    /// `in stock`, `out of stock`.
-    fn stocked(&self, place: usize) -> All<Cond> {
-        let Some(column) = self.role("quantity") else { return Vec::new() };
-        let none = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
-        let have = self.one("have", place).unwrap_or(place);
-        // What the owner declares counts, where the words are the same.
-        let declared = self.mentions(have).into_iter().filter_map(|(what, end, _)| match what {
-            What::Verb(which) => {
-                let verb = &self.index.verbs[which];
-                (verb.is_condition && verb.table == self.focus).then_some(end)
-            }
-            _ => None,
-        });
-        let declared: Vec<usize> = declared.collect();
-        let found = [("stock_no", Op::Le), ("stock_yes", Op::Gt)].into_iter().filter_map(|(class, op)| {
-            let end = self.one(class, have).filter(|end| !declared.contains(end))?;
-            Some((Cond::Cmp(self.own(column), op, none.clone()), end, 0))
-        });
-        found.collect()
-    }
-
     /// `with an allergy`, `have no bonus`, `has at least 4 beds`, `have a planned appointment`, `have no task in progress`.
     fn having(&self, place: usize) -> All<Cond> {
         let mut found: All<Cond> = Vec::new();
@@ -589,13 +586,13 @@ impl Parser<'_> {
                 if !self.against(&path, end).is_empty() {
                     continue;
                 }
-                // Where every row has a number, `with a discount` means another one than 0, or nothing.
-                if column.flag.is_some() || self.is_number(&path) && !column.has_nulls {
-                    // `riders with no credits`
-                    let zero = Operand::Lit(Lit { value: json!(0), at: (0, 0) });
-                    let is_none = negated && self.is_quantity(&path) && self.sort(&path) == Sort::Whole;
-                    let some = Cond::Not(Box::new(Cond::Cmp(path, Op::Eq, zero)));
-                    conds.extend(is_none.then_some((some, end, cost)));
+                // `if Hansen has a contract`, `has returned`: a day of that does not say whether it is so now.
+                let is_done = end == start + 1 && self.tokens[start].lower.ends_with("ed");
+                if column.flag.is_some() || column.sort == Sort::Day && (cost > 0 || is_done) {
+                    continue;
+                }
+                if self.is_number(&path) && (self.is_quantity(&path) || !column.has_nulls) {
+                    found.extend(self.amount(&path, !negated).map(|cond| (cond, end, cost)));
                     continue;
                 }
                 // `without membership`, where the data says `none`.
@@ -613,7 +610,7 @@ impl Parser<'_> {
             conds.extend(self.related(start));
             conds.extend(self.acted(start));
             found.extend(conds.into_iter().map(|(cond, end, cost)| {
-                let cond = if negated { self.negated(cond) } else { cond };
+                let cond = if negated { Self::negated(cond) } else { cond };
                 (cond, end, cost)
             }));
         }

@@ -32,7 +32,7 @@ impl Parser<'_> {
                                 .into_iter()
                                 .map(|s| (s, end, cost + more)),
                         );
-                        if let (Some(left), Some(_)) = (self.one("stock_yes", end), self.role("quantity")) {
+                        if let (Some(left), Some(_)) = (self.stock("stock_yes", end), self.role("quantity")) {
                             found.extend(
                                 self.count_of(np, &filter, is_kinds, true, false).into_iter().flat_map(
                                     |select| {
@@ -71,7 +71,15 @@ impl Parser<'_> {
                 let rows =
                     if self.files && !self.is_additive(&path) { Vec::new() } else { self.with_spoken(end) };
                 for (filter, end, more) in rows {
-                    for (end, _) in self.tails(end) {
+                    // `how many bags do we sell`, `were sold`: of those in stock nothing says how many were.
+                    let is_sold = |after: usize| {
+                        let mut said = self.tokens[end..after].iter();
+                        filter.asks_others() || said.any(|token| token.lower == "sell")
+                    };
+                    let is_stock = self.is_stock(&path);
+                    for (end, _) in
+                        self.tails(end).into_iter().filter(|(after, _)| !(is_stock && is_sold(*after)))
+                    {
                         found.push((self.select(filter.clone(), sum(&path)), end, cost + more + 1));
                         for (by, end, less) in self.per(end) {
                             let asked =
@@ -196,6 +204,10 @@ impl Parser<'_> {
         if let Some(pieces) = self.pieces_done(filter, np.is_named()) {
             return vec![pieces];
         }
+        // `how many books are on loan`: titles, or copies? How many are in stock says nothing.
+        if let Some(others) = self.others(filter) {
+            return vec![rows(), others];
+        }
         let stock = self.own(stock);
         // `how many wayfarers do you have left`: the stock, whether there is any or not.
         let is_stock =
@@ -215,9 +227,6 @@ impl Parser<'_> {
         let is_of_one = asks_stock && conds.iter().any(|cond| self.is_name(cond));
         if np.is_named() || total || is_of_one || self.is_called_by(np) {
             vec![pieces]
-        } else if let Some(others) = self.others(filter) {
-            // `how many books are on loan`: titles, or copies?
-            vec![rows(), others]
         } else if asks_stock || has_have {
             vec![pieces, rows()]
         } else {

@@ -169,8 +169,7 @@ impl<'a> Parser<'a> {
         if !(0..self.tokens.len()).any(is_verb) || others.iter().any(|cond| cond.asks_others()) {
             return None;
         }
-        let quantity = self.index.role(link.table, "quantity");
-        let measure = match quantity {
+        let measure = match self.pieces(link.table)? {
             Some(column) => {
                 let path = Path { hops: Vec::new(), table: link.table, column };
                 Measure::Of(if is_negative(inner) { "size" } else { "sum" }, path)
@@ -277,7 +276,8 @@ impl<'a> Parser<'a> {
         if !best.0 && !path.hops.is_empty() {
             return Vec::new();
         }
-        let quantity = self.index.role(self.focus, "quantity").filter(|_| !often);
+        let quantity = if often { None } else { self.pieces(self.focus) };
+        let Some(quantity) = quantity.or(often.then_some(None)) else { return Vec::new() };
         let measure = quantity.map_or(Measure::Count, |column| summed(verb, self.own(column)));
         let asked = Asked::Figure { measure, by: vec![path.clone()], best: Some(best) };
         let rows = self.with_verb(end).into_iter();

@@ -135,6 +135,7 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
             column.years = source.years.get(&column.name).copied();
             column.has_zone = source.zoned.contains(&column.name);
             column.doubled = source.doubled.get(&column.name).cloned().unwrap_or_default();
+            column.least = source.least.get(&column.name).copied();
             // A look into the file decided that it holds texts, whatever some of them look like.
             if column.sort == Sort::Day && found.column_type == ColumnType::Text {
                 column.sort = Sort::Text;

@@ -1,5 +1,6 @@
 //! The catalog as the reader uses it: tables, columns and values, found by the words that mention them.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -79,6 +80,10 @@ pub(crate) struct Column {
     pub(crate) flag: Option<(Value, Value)>,
     /// Whether some row has no value.
     pub(crate) has_nulls: bool,
+    /// The least of its numbers beside 0, where all of them are known.
+    pub(crate) least: Option<Ordering>,
+    /// Whether everything that it holds can be named, so that another text is none of its values.
+    pub(crate) is_listed: bool,
     /// Whether its days have a time.
     pub(crate) has_time: bool,
     /// Whether its points in time name a zone; they are those of UTC then.

@@ -75,6 +75,8 @@ impl Lexicon {
                 | "sex_columns"
                 | "end_words"
                 | "state_columns"
+                | "kept_columns"
+                | "count_bounds"
                 | "doubts"
         );
         if is_said && !class.starts_with("given") {

@@ -16,9 +16,9 @@ use super::value_words::value_words;
 use crate::brief::TableBrief;
 
 /// Values of a column beyond this many are not indexed.
-const VALUES_MAX: usize = 5_000;
+pub(super) const VALUES_MAX: usize = 5_000;
 /// Values longer than this are prose: their words are indexed, not they.
-const VALUE_BYTES_MAX: usize = 60;
+pub(super) const VALUE_BYTES_MAX: usize = 60;
 
 /// What a phrase mentions.
 #[derive(Debug, Clone, PartialEq)]

@@ -455,6 +455,7 @@ impl Parser<'_> {
                         && has_noun
                         && !says_by_others
                         && !other.is_loosely_named(np)
+                        && (param.after.is_empty() || !other.is_small_part(np))
                     {
                         // `2 aviators and a moon` are two items, before they are one that is unclear.
                         let cost = cost + if np.names.len() > 1 { 2 } else { 0 };

@@ -8,7 +8,7 @@ use super::form::{Asked, Cond, Lit, Op, Operand, Order, Path, Select};
 use super::index::{Sort, What};
 use super::lexicon::LEXICON;
 use super::parse::{All, Parser, prune};
-use super::token::{Kind, Unit};
+use super::token::Unit;
 use super::trace::Naming;
 
 /// Rows of the table in question, as a phrase names them.
@@ -210,12 +210,23 @@ impl Parser<'_> {
         }
         for (named, end, more) in self.names(place) {
             let named = with_names(np, named);
-            found.push((Np { head: Head::Name, ..named.clone() }, end, cost + more));
-            for (what, after, _) in self.index.at(self.tokens, end) {
-                if what == What::Table(self.focus) {
-                    found.push((Np { head: Head::Table, ..named.clone() }, end + after, cost + more));
-                }
+            let nouns = self.index.at(self.tokens, end).into_iter();
+            let nouns = nouns.filter(|(what, ..)| *what == What::Table(self.focus));
+            let ends: Vec<usize> = nouns.map(|(_, length, _)| end + length).collect();
+            // `cargo bikes` are of the kind, and not the one that is called Cargo.
+            let last = ends.iter().copied().max().unwrap_or(end);
+            let (is_kind, start) = (self.is_kind(place, end), self.fill(place));
+            let is_written = self.tokens[start].text.starts_with(char::is_uppercase);
+            if is_kind && !self.is_single(start, last) {
+                continue;
             }
+            // `the cargo bike` may be either.
+            let more = if is_kind && !is_written { more.max(1) } else { more };
+            if !is_kind || is_written {
+                found.push((Np { head: Head::Name, ..named.clone() }, end, cost + more));
+            }
+            let with_noun = |end: usize| (Np { head: Head::Table, ..named.clone() }, end, cost + more);
+            found.extend(ends.into_iter().map(with_noun));
         }
         if let Some(end) = self.one("thing", place) {
             let is_one = matches!(self.tokens[end - 1].lower.as_str(), "one" | "ones");
@@ -230,6 +241,24 @@ impl Parser<'_> {
             found.push((np.clone(), place, cost + 2));
         }
         found
+    }
+
+    /// Whether the words of a name are a value of another column of the table, too.
+    fn is_kind(&self, place: usize, end: usize) -> bool {
+        let start = self.fill(place);
+        let label = self.index.tables[self.focus].label;
+        self.index.at(self.tokens, start).iter().any(|(what, length, _)| {
+            matches!(what, What::Value(table, column, _) if *table == self.focus && Some(*column) != label)
+                && start + length == end
+        })
+    }
+
+    /// Whether words speak of one row: in the singular, and without `every` or `a`.
+    fn is_single(&self, start: usize, end: usize) -> bool {
+        let last = &self.tokens[end - 1];
+        let is_any = |word: &str| LEXICON.has("several", word) || matches!(word, "a" | "an" | "any");
+        let before = &self.tokens[start.saturating_sub(2)..start];
+        last.lower == last.stem && !before.iter().any(|token| is_any(token.word()))
     }
 
     /// `the cheapest one`, after a list: one of those rows; none if it is not known which they are, or if they are rows
@@ -375,15 +404,11 @@ impl Parser<'_> {
             }
             found.push((cond, end, cost));
         }
-        let start = self.fill(place);
-        if let (Some(token), Some(label)) = (self.tokens.get(start), self.index.tables[self.focus].label)
-            && token.kind == Kind::Quoted
+        let label = self.index.tables[self.focus].label.map(|label| self.own(label));
+        if let Some((path, (lit, end))) =
+            label.and_then(|path| Some((path.clone(), self.quoted_value(&path, place)?)))
         {
-            // A name in quotes may be written in small letters.
-            let value =
-                self.index.written(self.focus, label, &token.text).unwrap_or_else(|| json!(token.text));
-            let lit = Lit { value, at: token.at };
-            found.push((Cond::Cmp(self.own(label), Op::Eq, Operand::Lit(lit)), start + 1, 0));
+            found.push((Cond::Cmp(path, Op::Eq, Operand::Lit(lit)), end, 0));
         }
         found.extend(self.placed(place));
         found

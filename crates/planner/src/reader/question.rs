@@ -620,7 +620,7 @@ impl Parser<'_> {
                 for (start, is_not) in [(Some(be), false), (self.one("not", be), true)] {
                     let conds = start.map(|start| self.against(&path, start)).unwrap_or_default();
                     found.extend(conds.into_iter().map(|(cond, end, less)| {
-                        let cond = if is_not { Cond::Not(Box::new(cond)) } else { cond };
+                        let cond = if is_not { Self::negated(cond) } else { cond };
                         (cond, np.select(self.focus, Asked::Rows), end, cost + more + less)
                     }));
                 }

@@ -100,7 +100,9 @@ impl Parser<'_> {
                 (Sort::Text, _) => {
                     let own = self.mentions(start).into_iter().find_map(|(what, end, _)| match what {
                         What::Value(table, column, value) if (table, column) == (path.table, path.column) => {
-                            Some((self.lit(value, start, end), end))
+                            let lit = self.lit(value, start, end);
+                            let said = Cond::Cmp(path.clone(), Op::Eq, Operand::Lit(lit.clone()));
+                            (!self.is_plural(&said)).then_some((lit, end))
                         }
                         _ => None,
                     });
@@ -125,7 +127,9 @@ impl Parser<'_> {
         };
         let other = self.about(table);
         let named = other.np(place);
-        let fits = |np: &Np| np.names.len() == 1 && np.conds.len() == 1 && np.number.is_none();
+        let fits = |np: &Np| {
+            np.names.len() == 1 && np.conds.len() == 1 && np.number.is_none() && !self.is_plural(&np.conds[0])
+        };
         let rows: Vec<(Select, usize)> = named
             .iter()
             .filter(|(np, ..)| fits(np) && np.order.is_none())
@@ -286,8 +290,11 @@ impl Parser<'_> {
                 found.push((To::Value(from), end));
             }
             for (cond, end, _) in self.value(after) {
+                // `tandems`, where the data says tandem, is another value.
+                let is_other = self.is_plural(&cond);
                 if let Cond::Cmp(of, Op::Eq, Operand::Lit(lit)) = cond
                     && of == *path
+                    && !is_other
                 {
                     found.push((To::Value(lit), end));
                 }

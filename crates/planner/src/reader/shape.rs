@@ -1,10 +1,13 @@
 //! What a table is to the reader: its noun, its key, what a row is called by, and what each column holds.
 
+use std::cmp::Ordering;
+
 use ordain_types::{Catalog, ColumnType};
 use serde_json::Value;
 
 use super::index::{Column, Index, Table, split_name};
 use super::lexicon::{LEXICON, singular};
+use super::mentions::{VALUE_BYTES_MAX, VALUES_MAX};
 use crate::brief::{ColumnBrief, TableBrief};
 
 /// What a day is cut to.
@@ -73,6 +76,8 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             sort: sort(column.column_type, &column.name, seen),
             flag: flag(column.column_type, seen),
             has_nulls: seen.null_share > 0.0,
+            least: seen.values.as_ref().and_then(|values| least(values)),
+            is_listed: seen.values.as_ref().is_some_and(|values| is_listed(values)),
             has_time: seen
                 .samples
                 .iter()
@@ -120,6 +125,8 @@ impl Column {
             name,
             sort,
             has_nulls,
+            least: None,
+            is_listed: false,
             flag: None,
             has_time: false,
             has_zone: false,
@@ -190,6 +197,17 @@ impl Index {
         let mut days = (0..columns.len()).filter(|at| columns[*at].sort == Sort::Day);
         days.next().filter(|_| days.next().is_none())
     }
+}
+
+/// The least of some numbers beside 0.
+pub(super) fn least(values: &[Value]) -> Option<Ordering> {
+    values.iter().filter_map(Value::as_f64).filter_map(|value| value.partial_cmp(&0.0)).min()
+}
+
+/// Whether every value can be named: they are few, and none is a longer text.
+fn is_listed(values: &[Value]) -> bool {
+    let is_short = |value: &Value| value.as_str().is_none_or(|text| text.len() <= VALUE_BYTES_MAX);
+    values.len() <= VALUES_MAX && values.iter().all(is_short)
 }
 
 /// The value that says that there is none. All of a column's values are asked, so that no text is made for each.

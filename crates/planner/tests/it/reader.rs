@@ -6,6 +6,7 @@ mod conditions;
 mod deeds;
 mod lists;
 mod newcomer;
+mod roastery;
 mod said_again;
 mod spoiled;
 mod stable;
@@ -102,9 +103,9 @@ fn table(name: &str, seed: &str) -> TableBrief {
     };
     let columns = names.iter().map(|name| ColumnBrief {
         name: (*name).clone(),
-        null_share: 0.0,
+        null_share: if rows.iter().any(|row| row[*name].is_null()) { 0.5 } else { 0.0 },
         samples: Vec::new(),
-        values: Some(rows.iter().map(|row| row[*name].clone()).collect()),
+        values: Some(rows.iter().map(|row| row[*name].clone()).filter(|value| !value.is_null()).collect()),
         shape: None,
         unit: None,
     });

@@ -174,6 +174,7 @@ impl Writer<'_> {
         let mut queries = Vec::new();
         let mut lines = String::new();
         let mut against: Vec<String> = Vec::new();
+        let mut blank: Vec<String> = Vec::new();
         for set in sets {
             let table = &self.index.tables[set.rows.table];
             let column = &table.columns[set.column];
@@ -205,6 +206,9 @@ impl Writer<'_> {
                     format!("round(row[\"now\"] * (100 + params[\"{name}\"]) / 100, 2)")
                 }
             };
+            if matches!(set.to, To::By(_) | To::Percent(_)) && column.has_nulls {
+                blank.push(format!("[row for row in found[{place}] if row[\"now\"] is None]"));
+            }
             let key = table.key.map_or("", |key| table.columns[key].name.as_str());
             let name = braces(&column.name.replace('_', " "));
             let _ = write!(
@@ -218,23 +222,40 @@ impl Writer<'_> {
         }
         let counts: Vec<String> = queries.iter().map(|(_, count)| count.to_string()).collect();
         let list: Vec<String> = queries.into_iter().map(|(query, _)| query).collect();
-        // `raise … to 20`, where it is 27: it is asked what is meant.
-        let turned = if against.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "turned = {}\nif turned:\n    answer_text = f\"It is {{turned[0]['now']}} for {{turned[0]['label']}} now, so that would be a change the other way. Say “set” if it is meant.\"\n    STATUS = \"invalid_request\"\nel",
-                against.join(" + ")
-            )
-        };
+        // `raise … to 20`, where it is 27: it is asked what is meant. What is not known cannot be raised.
+        let stops = stopped(&[
+            (
+                "turned",
+                against,
+                "It is {turned[0]['now']} for {turned[0]['label']} now, so that would be a change the other way. Say “set” if it is meant.",
+            ),
+            (
+                "blank",
+                blank,
+                "It is not known what it is for {blank[0]['label']} now: say “set” and what it is to be. Nothing was changed.",
+            ),
+        ]);
         format!(
-            "found = [{}]\nchanged, same = [], []\nunclear = [rows for rows, count in zip(found, [{}]) if len(rows) != count]\n{turned}if not unclear:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+            "found = [{}]\nchanged, same = [], []\nunclear = [rows for rows, count in zip(found, [{}]) if len(rows) != count]\n{stops}if not unclear:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
              else:\n    names = \"; \".join(str(row[\"label\"]) for row in unclear[0][:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),
             indent(&lines),
         )
     }
+}
+
+/// The lines before an `if` that stop where some rows are found, and say why.
+fn stopped(stops: &[(&str, Vec<String>, &str)]) -> String {
+    let (mut rows, mut branches) = (String::new(), String::new());
+    for (name, found, why) in stops.iter().filter(|(_, found, _)| !found.is_empty()) {
+        let _ = writeln!(rows, "{name} = {}", found.join(" + "));
+        let _ = write!(
+            branches,
+            "if {name}:\n    answer_text = f\"{why}\"\n    STATUS = \"invalid_request\"\nel"
+        );
+    }
+    rows + &branches
 }
 
 /// Where a call takes a value from.

@@ -1,5 +1,6 @@
 //! What the files hold, as tables.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ordain_types::{Catalog, Column, ColumnType, Phrasing, Table, TableNotes};
@@ -8,7 +9,7 @@ use serde_json::Value;
 use crate::brief::{ColumnBrief, FileBrief, TableBrief};
 use crate::reader::index::split_name;
 use crate::reader::lexicon::{LEXICON, singular};
-use crate::reader::shape::years;
+use crate::reader::shape::{least, years};
 use crate::reader::token::Token;
 
 /// Above this a table of text is read in pieces.
@@ -39,6 +40,8 @@ pub(crate) struct Source {
     pub(crate) unread: BTreeSet<String>,
     /// For a name that several columns of the file have, what they are called here.
     pub(crate) doubled: BTreeMap<String, Vec<String>>,
+    /// The least number of each column beside 0, if every row was looked at.
+    pub(crate) least: BTreeMap<String, Ordering>,
 }
 
 /// Whether a table of this file is read in pieces: the same question gets other code then.
@@ -90,6 +93,10 @@ pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Ve
                             .years
                             .entry(name)
                             .and_modify(|known| *known = (known.0.min(first), known.1.max(last)));
+                    }
+                    known.least.retain(|name, _| source.least.contains_key(name));
+                    for (name, least) in source.least {
+                        known.least.entry(name).and_modify(|known| *known = least.min(*known));
                     }
                     merge(other, brief);
                 }
@@ -168,15 +175,17 @@ fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, T
         indexes: Vec::new(),
         table: Table { name, columns, ..Table::default() },
     };
+    let is_sampled = table.get("looked_at_rows").is_some();
     let source = Source {
         parts: vec![(file.name.clone(), named)],
         is_better: own.len() == 1 && !SHEETS.contains(&file.kind.as_str()),
         also,
         is_big: is_big_table(file, table),
-        years: if table.get("looked_at_rows").is_some() { BTreeMap::new() } else { years_of(facts) },
         zoned: facts.iter().filter(|facts| facts.get("zone").is_some()).map(name_of).collect(),
         unread: facts.iter().filter(|facts| facts.get("misfits").is_some()).map(name_of).collect(),
         doubled: doubled(facts),
+        years: if is_sampled { BTreeMap::new() } else { years_of(facts) },
+        least: if is_sampled { BTreeMap::new() } else { least_of(facts) },
     };
     Some((source, brief))
 }
@@ -200,6 +209,14 @@ fn years_of(columns: &[Value]) -> BTreeMap<String, (u32, u32)> {
     let of = |facts: &Value| {
         let ends = [facts.get("min")?.clone(), facts.get("max")?.clone()];
         Some((facts.get("name")?.as_str()?.to_owned(), years(&ends)?))
+    };
+    columns.iter().filter_map(of).collect()
+}
+
+fn least_of(columns: &[Value]) -> BTreeMap<String, Ordering> {
+    let of = |facts: &Value| {
+        let number = facts.get("min")?;
+        Some((facts.get("name")?.as_str()?.to_owned(), least(std::slice::from_ref(number))?))
     };
     columns.iter().filter_map(of).collect()
 }

@@ -272,9 +272,15 @@ impl Parser<'_> {
 
     /// What is said of rows: `have a credit limit of at least 5000`, `be cancelled`, `have at least one reading`.
     pub(super) fn said_of_rows(&self, place: usize) -> All<Demand> {
+        self.said_of_some(place, false)
+    }
+
+    /// The same, where it may be denied of every row: `no lot has a discount`.
+    fn said_of_some(&self, place: usize, is_denied: bool) -> All<Demand> {
         let mut found: All<Demand> = Vec::new();
         for have in self.lex("have", place) {
             let none = self.exact("no", self.fill(have)).into_iter().max();
+            let is_none = is_denied || none.is_some();
             let start = none.unwrap_or(have);
             let unique = self.one("rule.unique", start);
             for (column, end, cost) in self.own_column(unique.unwrap_or(start)) {
@@ -283,7 +289,8 @@ impl Parser<'_> {
                     found.push((Claim::Unique(vec![name]).demand(true), end, cost));
                     continue;
                 }
-                found.push((Claim::Test(Test::Null(name)).demand(none.is_some()), end, cost));
+                let some = self.has_some(column, end, is_none);
+                found.push((if none.is_some() { some.opposite() } else { some }, end, cost));
                 if none.is_none() {
                     let of = self.one("of", end).unwrap_or(end);
                     found.extend(
@@ -313,6 +320,15 @@ impl Parser<'_> {
             }));
         }
         found
+    }
+
+    /// That rows have something: `no lot has defects` speaks of more than 0 of them, `must have a score` of a value.
+    fn has_some(&self, column: usize, end: usize, is_none: bool) -> Demand {
+        let (name, said) = (self.name_of(column), &self.tokens[end - 1]);
+        if self.is_quantity(&self.own(column)) && (is_none || said.lower != said.stem) {
+            return Claim::Test(compare(Side::Column(name), ">", Side::Value(json!(0)))).demand(true);
+        }
+        Claim::Test(Test::Null(name)).demand(false)
     }
 
     /// Whether the words of a demand name every column of days in it: `active since 2020` demands nothing of `joined`.
@@ -386,8 +402,8 @@ impl Parser<'_> {
             }
             if let Some(after) = self.one("rule.without", end) {
                 for (column, end, more) in self.own_column(after) {
-                    let null = Claim::Test(Test::Null(self.name_of(column)));
-                    found.push((with_when(null.demand(true), test.clone()), end, cost + more));
+                    let none = self.has_some(column, end, false).opposite();
+                    found.push((with_when(none, test.clone()), end, cost + more));
                 }
             }
             found.extend(test.map(|test| (Claim::Test(test).demand(true), end, cost)));
@@ -489,7 +505,7 @@ impl Parser<'_> {
             for (when, end, cost) in self.judged_rows(begin) {
                 let said = self.lex("rule.may", end).into_iter().chain(self.lex("rule.must", end));
                 for after in said.chain([end]) {
-                    for (demand, end, more) in self.said_of_rows(after) {
+                    for (demand, end, more) in self.said_of_some(after, true) {
                         found.push((with_when(demand.opposite(), when.clone()), end, cost + more));
                     }
                 }
