@@ -281,7 +281,17 @@ impl Parser<'_> {
                 for (other, end, cost) in
                     self.columns(end).into_iter().filter(|(other, ..)| other != path && self.is_number(other))
                 {
-                    found.push((Cond::Cmp(path.clone(), op, Operand::Column(other)), end, cost));
+                    // `above the deposit of the Kid`: of that row, and not of each.
+                    let Some(of) = self.one("of", end) else {
+                        found.push((Cond::Cmp(path.clone(), op, Operand::Column(other)), end, cost));
+                        continue;
+                    };
+                    let is_own = other.hops.is_empty() && !self.is_condition;
+                    let rows = if is_own { self.np(of) } else { Rc::default() };
+                    for (np, end, more) in rows.iter().filter(|(np, ..)| np.is_one()) {
+                        let of = Operand::Of(other.clone(), Box::new(np.conds[0].clone()));
+                        found.push((Cond::Cmp(path.clone(), op, of), *end, cost + more));
+                    }
                 }
             }
             found.extend(

@@ -66,7 +66,10 @@ impl Parser<'_> {
         let mut found = Vec::new();
         if let Some((end, function)) = self.function(place) {
             let end = self.one("of", end).unwrap_or(end);
-            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
+            // A row that several others refer to would count several times.
+            let counts_once = |path: &Path| path.hops.is_empty() || matches!(function, "max" | "min");
+            let columns = self.columns(end).into_iter();
+            for (path, end, cost) in columns.filter(|(path, ..)| self.is_quantity(path) && counts_once(path))
             {
                 // `total of units times unit_price`
                 let times = self.one("times", end).filter(|_| matches!(function, "sum" | "avg"));

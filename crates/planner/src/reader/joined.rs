@@ -109,6 +109,12 @@ impl Parser<'_> {
     /// Whether a condition says too little to stand for itself after another one: a value after `not` another value,
     /// or a bare number after a bound of something else than the price.
     fn leans(&self, last: &Cond, joint: Joint, next: usize, cond: &Cond, after: usize) -> bool {
+        // `hired by Ann Lee`: a status does not say who did it.
+        let is_state = |path: &Path| path.hops.is_empty() && self.index.is_state(path.table, path.column);
+        let says_by = self.tokens.get(next).is_some_and(|token| token.lower == "by");
+        if says_by && matches!(cond, Cond::Some(..)) && is_value(last).is_some_and(is_state) {
+            return true;
+        }
         if let (Some(path), Some(other)) = (denied(last), named(cond)) {
             let is_bare = self.bare(next).iter().any(|(bare, end, _)| bare == cond && *end == after);
             let is_open = if path == other { joint != Joint::But } else { joint == Joint::Or };

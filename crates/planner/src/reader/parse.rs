@@ -382,7 +382,7 @@ impl<'a> Parser<'a> {
             let is_year = |column: &Column| column.cut.is_none() && column.name == "year";
             let year = || table.columns.iter().position(is_year);
             let day =
-                self.index.day(self.focus).filter(|day| self.files || !self.index.is_end(self.focus, *day));
+                self.index.day(self.focus).filter(|day| self.files || self.index.says_age(self.focus, *day));
             return day.or_else(year);
         }
         // What was sold is in no stock.

@@ -512,9 +512,10 @@ impl Parser<'_> {
                 && !self.strict
                 && !self.index.tables[self.focus].is_people =>
             {
-                let is_end = |at: usize| !self.files && self.index.is_end(self.focus, at);
-                let is_day =
-                    |at: &usize| columns[*at].sort == Sort::Day && columns[*at].cut.is_none() && !is_end(*at);
+                let says_age = |at: usize| self.files || self.index.says_age(self.focus, at);
+                let is_day = |at: &usize| {
+                    columns[*at].sort == Sort::Day && columns[*at].cut.is_none() && says_age(*at)
+                };
                 (0..columns.len()).filter(is_day).collect()
             }
             None => Vec::new(),

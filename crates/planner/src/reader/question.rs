@@ -547,7 +547,9 @@ impl Parser<'_> {
                 let is_column = table.columns.iter().any(|column| column.name.to_lowercase() == table.name);
                 found.push((Measure::Count, np.conds.clone(), down, *end, cost + u32::from(is_column)));
             }
-            for (path, end, cost) in self.columns(end).into_iter().filter(|(path, ..)| self.is_quantity(path))
+            let columns = self.columns(end).into_iter();
+            for (path, end, cost) in
+                columns.filter(|(path, ..)| self.is_quantity(path) && path.hops.is_empty())
             {
                 found.push((Measure::Of("sum", path), Vec::new(), down, end, cost));
             }

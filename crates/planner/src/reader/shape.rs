@@ -191,6 +191,13 @@ impl Index {
         split_name(&self.tables[table].columns[column].name).iter().any(|word| LEXICON.has("end_words", word))
     }
 
+    /// Whether a column of days says how old rows are: no day on which they end, and one that each of them has, but for a birth.
+    pub(crate) fn says_age(&self, table: usize, column: usize) -> bool {
+        let shape = &self.tables[table].columns[column];
+        let is_birth = split_name(&shape.name).iter().any(|word| LEXICON.has("birth_words", word));
+        !self.is_end(table, column) && (is_birth || !shape.has_nulls)
+    }
+
     /// The only column of days of a table.
     pub(crate) fn day(&self, table: usize) -> Option<usize> {
         let columns = &self.tables[table].columns;

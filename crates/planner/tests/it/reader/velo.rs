@@ -4,11 +4,10 @@ use ordain_planner::{Brief, Reply, reader};
 
 use super::{are_declined, brief_of, said};
 
-const BIKES: &str = r#"[{"bike_id": "V1", "name": "Cargo", "status": "free", "daily_rate": 45.0, "deposit": 300.0, "mileage_km": 2100, "station_id": "S1"},
-    {"bike_id": "V2", "name": "City", "status": "hired", "daily_rate": 25.0, "deposit": 100.0, "mileage_km": 3400, "station_id": "S1"},
-    {"bike_id": "V3", "name": "Tandem", "status": "free", "daily_rate": 48.0, "deposit": null, "mileage_km": null, "station_id": "S2"}]"#;
-const STATIONS: &str =
-    r#"[{"station_id": "S1", "name": "Bahnhof"}, {"station_id": "S2", "name": "Seeufer"}]"#;
+const BIKES: &str = r#"[{"bike_id": "V1", "name": "Cargo", "kind": "cargo", "blocked_on": "2026-12-24", "status": "free", "daily_rate": 45.0, "deposit": 300.0, "mileage_km": 2100, "station_id": "S1"},
+    {"bike_id": "V2", "name": "City", "kind": "city", "blocked_on": null, "status": "hired", "daily_rate": 25.0, "deposit": 100.0, "mileage_km": 3400, "station_id": "S1"},
+    {"bike_id": "V3", "name": "Tandem", "kind": "tandem", "blocked_on": null, "status": "free", "daily_rate": 48.0, "deposit": null, "mileage_km": null, "station_id": "S2"}]"#;
+const STATIONS: &str = r#"[{"station_id": "S1", "name": "Bahnhof", "docks": 12}, {"station_id": "S2", "name": "Seeufer", "docks": 6}]"#;
 const CUSTOMERS: &str = r#"[{"customer_id": "C1", "name": "Ann Lee", "balance": 20.0}, {"customer_id": "C3", "name": "Marc Roth", "balance": 0.0},
     {"customer_id": "C4", "name": "Marc Roth", "balance": 75.5}]"#;
 const HIRES: &str = r#"[{"hire_id": "H1", "bike_id": "V2", "customer_id": "C1", "begins": "2026-11-10", "returned": null, "fee": 250.0},
@@ -38,7 +37,14 @@ const CATALOG: &str = r#"
 
 fn velo(request: &str) -> Brief {
     let tables = [("bikes", BIKES), ("stations", STATIONS), ("customers", CUSTOMERS), ("hires", HIRES)];
-    brief_of(&tables, CATALOG, request)
+    let mut brief = brief_of(&tables, CATALOG, request);
+    let mut tables = brief.tables.to_vec();
+    for column in tables.iter_mut().flat_map(|table| &mut table.columns) {
+        let has_gaps = column.values.iter().flatten().any(serde_json::Value::is_null);
+        column.null_share = if has_gaps { 0.5 } else { 0.0 };
+    }
+    brief.tables = tables.into();
+    brief
 }
 
 #[track_caller]
@@ -135,4 +141,48 @@ fn a_sorted_list_has_the_rows_without_a_value_too() {
 #[test]
 fn available_does_not_mean_that_there_is_one() {
     are_declined(velo, &["how many bikes are available?", "which bikes are available?"]);
+}
+
+#[test]
+fn the_last_bike_is_not_the_one_with_the_latest_day_that_few_have() {
+    are_declined(
+        velo,
+        &["repair the last bike", "repair the newest bike", "repair the oldest bike", "the latest bike"],
+    );
+    reads("the last hire", "the latest by begins");
+}
+
+#[test]
+fn a_value_in_the_plural_is_not_set_in_the_singular() {
+    are_declined(
+        velo,
+        &[
+            "set the kind of the City to tandems",
+            "set the status of the City to hireds",
+            "set the station of the City to Bahnhofs",
+        ],
+    );
+    reads("set the kind of the City to Tandem", "becomes tandem");
+    reads("set the station of the City to Seeufer", "becomes Seeufer");
+}
+
+#[test]
+fn a_total_counts_a_row_once_that_several_refer_to() {
+    are_declined(velo, &["total docks by status", "average docks by kind", "total balance by bike"]);
+    reads("total docks by station", "total docks of stations");
+    reads("total fee by customer", "total fee of hires");
+}
+
+#[test]
+fn a_bound_by_another_column_of_a_row_is_that_rows() {
+    reads("how many bikes have a daily rate below the deposit of the City?", "deposit of");
+    let code = code("how many bikes have a daily rate below the deposit of the City?");
+    assert!(code.contains("t.daily_rate < (SELECT x1.deposit"), "{code}");
+    are_declined(velo, &["repair the Cargo if its daily rate is below the deposit of the City"]);
+    reads("bikes with a daily rate below the deposit", "daily rate is below deposit");
+}
+
+#[test]
+fn who_hired_it_says_nothing_of_its_status() {
+    are_declined(velo, &["how many bikes were hired by Ann Lee?", "which bikes are hired by Ann Lee?"]);
 }
