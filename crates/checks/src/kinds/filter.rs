@@ -57,12 +57,12 @@ pub(super) fn lines(filter: &str, table: &Table, rows: &str, into: &str) -> Vec<
     // pandas compares a point in time that names a zone only with another one that does.
     let names_zone = |token: &Token| matches!(token, Token::Text(text) if has_zone(text));
     let plain = if tokens(filter).iter().any(names_zone) { "" } else { ".dt.tz_localize(None)" };
-    let timed = times.iter().map(|name| {
+    let localised = times.iter().map(|name| {
         let name = literal::text(name);
         format!("timed[{name}] = {}{plain}", times_of(&format!("timed[{name}]")))
     });
     std::iter::once(format!("timed = {rows}.copy(deep=False)"))
-        .chain(timed)
+        .chain(localised)
         .chain([format!("{into} = {rows}.loc[timed.query({text}).index]")])
         .collect()
 }

@@ -102,12 +102,12 @@ impl Writer<'_> {
         let mut sql = if filter.is_always() { String::new() } else { format!(" WHERE {text}") };
         if let Some(order) = &select.order {
             let by = by.map_or_else(|| "t.doc_id".to_owned(), |path| query.column(&path));
-            let last = if is_whole(select) && order.by.is_some() {
+            let gaps = if is_whole(select) && order.by.is_some() {
                 format!("{by} IS NULL, ")
             } else {
                 String::new()
             };
-            let _ = write!(sql, " ORDER BY {last}{by}{}", if order.down { " DESC" } else { "" });
+            let _ = write!(sql, " ORDER BY {gaps}{by}{}", if order.down { " DESC" } else { "" });
             if let (None, Some(limit)) = (&order.by, select.limit) {
                 let _ = write!(sql, " LIMIT {limit}");
             }

@@ -71,6 +71,7 @@ pub(crate) struct Table {
 
 /// A column.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something of its own that is known of a column")]
 pub(crate) struct Column {
     /// Its name.
     pub(crate) name: String,

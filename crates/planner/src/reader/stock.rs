@@ -95,6 +95,7 @@ impl Parser<'_> {
 
     /// The column of records that says how many pieces something was done to, if there is one; `None` if another number may
     /// say it, or if it says what is in stock.
+    #[expect(clippy::option_option, reason = "no column is another answer than none that is certain")]
     pub(super) fn pieces(&self, table: usize) -> Option<Option<usize>> {
         let path = |column: usize| Path { hops: Vec::new(), table, column };
         let columns = &self.index.tables[table].columns;

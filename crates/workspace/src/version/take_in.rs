@@ -181,7 +181,7 @@ fn survey(
     replaces_address: bool,
     part: fn(&str) -> bool,
 ) -> Result<Vec<Change>, WorkspaceError> {
-    let (mut changes, mut changed) = (Vec::new(), Vec::new());
+    let (mut changes, mut strange) = (Vec::new(), Vec::new());
     let here: BTreeSet<String> = usual(root)?.into_iter().chain(base.keys().cloned()).collect();
     let names = here.iter().chain(list.files.keys()).collect::<BTreeSet<_>>();
     for name in names.into_iter().filter(|name| part(name)) {
@@ -195,10 +195,10 @@ fn survey(
             }
             None if there.is_none() => {}
             None if may_go => changes.push(Change::Remove { name: name.clone() }),
-            _ => changed.push(name.as_str()),
+            _ => strange.push(name.as_str()),
         }
     }
-    let Some((first, others)) = changed.split_first() else { return Ok(changes) };
+    let Some((first, others)) = strange.split_first() else { return Ok(changes) };
     let also = match others {
         [] => String::new(),
         others if others.len() < NAMED_MAX => format!(", and so are {}", others.join(", ")),

@@ -56,7 +56,9 @@ fn paths(select: &Select) -> Vec<Path> {
             found.extend(by.iter().cloned());
         }
         Asked::Figures { measures, by } => {
-            measures.iter().for_each(|measure| of_measure(measure, &mut found));
+            for measure in measures {
+                of_measure(measure, &mut found);
+            }
             found.extend(by.iter().cloned());
         }
         Asked::Holds(cond) => of_condition(cond, &mut found),

@@ -537,19 +537,17 @@ impl<'a> Frame<'a> {
     /// The sentence that tells a figure.
     pub(super) fn sentence(&self, select: &Select, measure: &Measure) -> String {
         let (noun, said) = (self.noun(), self.said(&select.filter));
-        match measure {
-            Measure::Count => format!("There are {{shown(value)}} {}.", braces(&format!("{noun}{said}"))),
-            _ => {
-                let (before, after) = self.unit_of(measure).unwrap_or_default();
-                format!(
-                    "The {} of {} is {}{{shown(value)}}{}.",
-                    braces(&self.figure_words(measure)),
-                    braces(&noun),
-                    braces(&before),
-                    braces(&format!("{after}{said}{}", self.note(measure)))
-                )
-            }
+        if *measure == Measure::Count {
+            return format!("There are {{shown(value)}} {}.", braces(&format!("{noun}{said}")));
         }
+        let (before, after) = self.unit_of(measure).unwrap_or_default();
+        format!(
+            "The {} of {} is {}{{shown(value)}}{}.",
+            braces(&self.figure_words(measure)),
+            braces(&noun),
+            braces(&before),
+            braces(&format!("{after}{said}{}", self.note(measure)))
+        )
     }
 
     fn figure(&mut self, select: &Select, measure: &Measure) -> Option<String> {
