@@ -523,7 +523,8 @@ impl Executor for LocalExecutor {
 
     fn expect<'a>(&'a self, profile: Profile, bytes: u64) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            // Larger files are shown by zygotes of their own. One that cannot start is told to the job that needs it.
+            // A job with larger files gets a zygote of its own, so starting one ahead would not help it. If this one cannot
+            // start, nothing is said here: the job that needs it tries again and gets the error.
             if bytes <= COPIED_TO_ONE_MAX
                 && let Ok(pool) = self.pool(profile).await
             {

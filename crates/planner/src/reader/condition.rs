@@ -611,7 +611,7 @@ impl Parser<'_> {
                 let none = Cond::any([vec![Cond::Null(path)], none.into_iter().collect()].concat());
                 conds.push((Cond::Not(Box::new(none)), end, cost));
             }
-            // `who has the Cargo`: whoever had it once may have given it back.
+            // `who has the Cargo` asks about now: a hire with a day on which it ended does not say who has it today.
             let values = self.value(start).into_iter();
             conds.extend(values.filter(|(cond, ..)| is_past || !self.may_be_over(cond)));
             conds.extend(self.bounded(start));

@@ -77,8 +77,8 @@ impl Kept {
         self.bytes_max
     }
 
-    /// Looks for a file of this caller. If it is on its way already, its arrival is waited for. Whoever looks for several
-    /// does so in the order of their digests, so that no two wait for each other.
+    /// Looks for a file of this caller, and waits for it if another job is sending it now. A job that needs several files
+    /// must look for them in the order of their digests; otherwise two jobs could wait for each other for ever.
     pub(crate) async fn find(&self, caller: &Caller, digest: Digest) -> Found<'_> {
         let key = (caller.clone(), digest);
         let place = {
