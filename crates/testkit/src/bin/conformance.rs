@@ -33,6 +33,10 @@ async fn main() -> Result<ExitCode> {
     } else {
         writeln!(io::stdout(), "{report}")?;
     }
+    if report.total.differing() > 0 {
+        writeln!(io::stderr(), "error: {} cases differ, and not on purpose", report.total.differing())?;
+        return Ok(ExitCode::FAILURE);
+    }
     if report.total.agreed < cli.at_least {
         writeln!(io::stderr(), "error: {} cases agree, fewer than {}", report.total.agreed, cli.at_least)?;
         return Ok(ExitCode::FAILURE);

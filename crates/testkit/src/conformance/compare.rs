@@ -47,8 +47,9 @@ fn graded(case: &Case, status: CheckStatus, result: &Value) -> Outcome {
     let samples: Vec<&Value> =
         result.get("samples").and_then(Value::as_array).into_iter().flatten().collect();
     if let Some(Value::Array(rows)) = expected("unexpected_index_list") {
+        // They count rows from zero; we count them from one, as people do.
         let theirs: Vec<_> =
-            rows.iter().filter_map(|row| row.get("pk_index").unwrap_or(row).as_u64()).collect();
+            rows.iter().filter_map(|row| Some(row.get("pk_index").unwrap_or(row).as_u64()? + 1)).collect();
         let ours: Vec<_> = samples.iter().filter_map(|row| row["key"]["row"].as_u64()).collect();
         if theirs != ours {
             return Outcome::Rows(format!("rows {ours:?} instead of {theirs:?}"));

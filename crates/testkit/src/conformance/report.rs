@@ -51,6 +51,11 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Those that differ, and are not meant to.
+    pub const fn differing(&self) -> usize {
+        self.verdict + self.rows + self.observed
+    }
+
     fn add(&mut self, outcome: &Outcome) {
         let count = match outcome {
             Outcome::NotForPandas => return,
