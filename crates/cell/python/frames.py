@@ -306,7 +306,7 @@ def as_frame(rows):
 def samples(rows, shown, spec):
     """Each row as its key and the values in question. A row without key columns is known by its place."""
     rows = rows.head(spec["max_rows"])
-    keys = [column for column in spec["keys"] if column in rows.columns]
+    keys = [column for column in spec["keys"] if column in rows.columns] or rows.attrs.get("keys", [])
     found = []
     misfits, first_row = rows.attrs.get("misfits", {}), rows.attrs.get("first_row")
     if first_row is None and hasattr(rows.index, "start"):

@@ -84,6 +84,8 @@ fn grouped(code: &mut Code, what: &str, by: &[String], (of, bounds): (&[String],
         ));
     }
     code.line("rows = figures.rename(\"figure\").reset_index()");
+    code.line("# A group has no place in the file: it is known by its values.");
+    code.line(format!("rows.attrs = {{\"keys\": {}}}", literal::names(by)));
     code.line("judged = rows[\"figure\"].notna()");
     code.line(format!("failing = judged & ~({})", bounds.within("rows[\"figure\"]")));
     let rule = format!("the {what} must be {} for each {}", bounds.spoken(), by.join(", "));
@@ -330,13 +332,13 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     code.line("    limit = max(limit, abs(usual) / 2) if len(history) > 2 else float(\"inf\")");
     code.line("holds = abs(observed - usual) <= limit");
     if metric == "row_count" {
-        code.line("# No rows at all are usual only where that was seen before.");
-        code.line("holds = holds and (observed > 0 or not history or min(history) == 0)");
+        code.line("# No rows at all are usual only where that was accepted before.");
+        code.line("holds = holds and (observed > 0 or bool(history) and min(history) == 0)");
     }
     code.line(format!(
         "state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""
     ));
-    code.line("state += f\"usually {usual:g} ± {spread:g}\"");
+    code.line("state += f\"usually {usual:g} ± {spread:g}\" if history else \"nothing to compare with yet\"");
     code.step(format!("compare the {metric} with its own history"));
     code.end_with_verdict(
         &format!("the {metric} must not stand out from its own history"),

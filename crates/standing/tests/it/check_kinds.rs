@@ -176,6 +176,21 @@ async fn a_hint_that_is_a_select_is_a_rule_in_sql() {
 }
 
 #[tokio::test]
+async fn a_group_that_fails_is_known_by_its_values_and_not_by_a_row_of_the_file() {
+    let checks = json!([
+        {"check_id": "rows", "kind": "row_count", "target_table": "t", "params": {"min": 2, "by": "g"}},
+        {"check_id": "mean", "kind": "aggregate", "target_table": "t",
+            "params": {"column": "v", "function": "mean", "max": 3, "by": "g"}},
+    ]);
+    let world = World::with(&checks.to_string(), &[("t.csv", b"g,v\na,1\na,2\nb,9\n")]);
+    let results = world.run().await;
+    for id in ["rows", "mean"] {
+        stands(&results, id, CheckStatus::Fail, "");
+        assert_eq!(json!(results[id].samples[0].key), json!({"g": "b"}), "{:?}", results[id].samples);
+    }
+}
+
+#[tokio::test]
 async fn code_of_a_transformation_may_give_a_list_of_documents() {
     let code = "o=frame('t')\ntable=o.to_dict('records')";
     let check = json!([{"check_id": "T", "kind": "transform", "target_table": "t", "params": {"code": code, "output": "out/t.csv"}}]);

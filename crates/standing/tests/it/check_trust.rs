@@ -92,6 +92,19 @@ async fn an_anomaly_learns_nothing_from_its_own_failures_but_from_what_a_person_
 }
 
 #[tokio::test]
+async fn an_empty_first_delivery_is_not_learnt_as_what_is_usual() {
+    let checks =
+        json!([{"check_id": "a", "kind": "anomaly", "target_table": "t", "params": {"metric": "row_count"}}]);
+    let world = World::with(&checks.to_string(), &[("t.csv", b"id,price,city\n".as_slice())]);
+    for _ in 0..2 {
+        stands(&world.run().await, "a", CheckStatus::Fail, "");
+    }
+    world.write("data/t.csv", std::str::from_utf8(ROWS).unwrap());
+    let first = world.run().await;
+    stands(&first, "a", CheckStatus::Skipped, "0 of 5 runs seen, nothing to compare with yet");
+}
+
+#[tokio::test]
 async fn no_rows_are_not_usual_because_a_person_accepted_a_low_day() {
     let checks =
         json!([{"check_id": "a", "kind": "anomaly", "target_table": "t", "params": {"metric": "row_count"}}]);
