@@ -27,6 +27,13 @@ pub struct RunReport {
     pub results: Vec<CheckResult>,
 }
 
+impl RunReport {
+    /// How many checks could not be evaluated, though they should have been.
+    pub fn not_evaluated(&self) -> usize {
+        self.results.iter().filter(|result| result.is_open()).count()
+    }
+}
+
 /// What one check gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct CheckResult {

@@ -13,12 +13,15 @@ const DETAILS_MAX: usize = 30;
 const ROWS_MAX: usize = 10;
 /// Longer texts are cut.
 const TEXT_MAX: usize = 300;
+/// A reason that is longer than a cell stands whole below the table, up to this.
+const REASON_MAX: usize = 2000;
 
 /// The report as Markdown.
 pub fn render_markdown(report: &RunReport) -> String {
     let mut out = String::new();
     write_head(&mut out, report);
     write_table(&mut out, report);
+    write_reasons(&mut out, report);
     let problems =
         report.results.iter().filter(|result| result.status.is_problem() && !result.samples.is_empty());
     for result in problems.clone().take(DETAILS_MAX) {
@@ -36,6 +39,9 @@ fn write_head(out: &mut String, report: &RunReport) {
         .into_iter()
         .filter(|status| count(report, *status) > 0)
         .map(|status| format!("{} {} {}", icon(status), count(report, status), status.name()))
+        .chain(
+            Some(report.not_evaluated()).filter(|open| *open > 0).map(|open| format!("{open} not evaluated")),
+        )
         .collect();
     let _ = writeln!(out, "### Checks of {}\n", escape(&report.workspace));
     let _ = writeln!(
@@ -75,6 +81,16 @@ fn write_table(out: &mut String, report: &RunReport) {
     }
 }
 
+/// Why checks were not evaluated, where a cell of the table is too short for it.
+fn write_reasons(out: &mut String, report: &RunReport) {
+    let open = by_weight(&report.results).into_iter().filter(|result| result.is_open());
+    let long =
+        open.map(|result| (result, sentence(result))).filter(|(_, why)| why.chars().count() > TEXT_MAX);
+    for (result, why) in long.take(DETAILS_MAX) {
+        let _ = writeln!(out, "\n**{}** {}", escape(&result.check_id), escape_up_to(&why, REASON_MAX));
+    }
+}
+
 fn write_rows(out: &mut String, result: &CheckResult) {
     let (keys, values) = sample_columns(result);
     let title = escape(&format!("{} {}", result.check_id, result.check_name));
@@ -106,8 +122,12 @@ const fn icon(status: CheckStatus) -> &'static str {
 
 /// Text that stays text: no markup, no mention, no break of the line or the cell.
 fn escape(text: &str) -> String {
+    escape_up_to(text, TEXT_MAX)
+}
+
+fn escape_up_to(text: &str, characters_max: usize) -> String {
     let mut out = String::new();
-    for character in cut(text, TEXT_MAX).chars() {
+    for character in cut(text, characters_max).chars() {
         match character {
             '\n' | '\r' | '\t' => out.push(' '),
             '<' => out.push_str("&lt;"),

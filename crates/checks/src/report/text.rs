@@ -160,7 +160,7 @@ fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
             parts.push(colored(&text, status, options));
         }
     }
-    let open = report.results.iter().filter(|result| result.skipped.is_some() && result.is_open()).count();
+    let open = report.not_evaluated();
     if open > 0 {
         parts.push(format!("{open} not evaluated"));
     }

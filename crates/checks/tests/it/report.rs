@@ -141,7 +141,7 @@ ERROR CHK-004 SKIPPED CHK-005 FAIL CHK-003 WARN CHK-002 PASS CHK-001";
     assert!(text.contains("all failing rows: CHK-003/failed_rows.csv"), "{text}");
     assert!(
         text.ends_with(
-            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 1 not evaluated · 1.2 s · code: 3 kept, 1 by the reader\n"
+            "5 checks · 1 pass · 1 warn · 1 fail · 1 error · 1 skipped · 2 not evaluated · 1.2 s · code: 3 kept, 1 by the reader\n"
         ),
         "{text}"
     );
@@ -194,6 +194,18 @@ fn markdown_tables_keep_their_shape_whatever_the_cells_hold() {
     }
     assert_eq!(tables, 4, "{text}");
     assert!(!text.contains("<script") && !text.contains('@') && !text.contains("]("), "{text}");
+}
+
+#[test]
+fn markdown_tells_the_whole_reason_of_a_check_that_was_not_evaluated_and_counts_it() {
+    let mut report = ordinary();
+    let why = format!("the reader does not understand this rule: {}, the end", "word ".repeat(80));
+    for result in report.results.iter_mut().filter(|result| result.is_open()) {
+        (result.summary, result.reason) = (String::new(), Some(why.clone()));
+    }
+    let text = render_markdown(&report);
+    assert!(text.contains(" · 2 not evaluated · "), "{text}");
+    assert_eq!(text.matches(", the end").count(), 2, "{text}");
 }
 
 #[test]

@@ -43,8 +43,8 @@ A check is a record in `checks/*.json`: a built-in kind, or a rule in words. Its
 tables of the store. Code that a person or a model wrote runs in a cell of its own; built-in kinds share cells.
 Code is kept with the other plans (`ordain plans`), and made anew when what it was compiled against changes.
 Exit code: 0 nothing failed that counts, 1 a check failed, 2 usage or check files, 3 a check could not be evaluated
-(in error, not understood, or its table is missing; --allow-skipped forgives the last two),
-4 --frozen and something needs compiling, 130 interrupted.";
+(in error, not understood, or its table is missing or empty; --allow-skipped forgives all but errors),
+4 --frozen and something needs compiling, 130 interrupted. Where several hold, the first of 2, 130, 3, 1, 4 counts.";
 
 pub(crate) type Args = Group<WorkspaceArgs, Command>;
 

@@ -22,7 +22,7 @@ pub(crate) fn report(report: &RunReport, history: &[PastResult]) -> Markup {
     }
     html! {
         h1 { "Checks of " (visible(&report.workspace)) }
-        @let open = report.results.iter().filter(|result| result.is_open()).count();
+        @let open = report.not_evaluated();
         p.meta { (counted(report.results.len(), "check", "checks")) " · " @if open > 0 { (grouped(open as u64)) " not evaluated · " } (when(&report.started_at)) " · " (duration(report.duration_ms)) }
         fieldset.shown {
             legend.unseen { "Show" }

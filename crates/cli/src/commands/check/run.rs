@@ -83,7 +83,7 @@ pub(crate) struct Args {
     /// Compile everything anew, whatever is kept
     #[arg(long, conflicts_with = "frozen")]
     force: bool,
-    /// End with 0 although checks were skipped because they could not be understood or their table is missing
+    /// Do not end with 3 because checks were skipped: not understood, or their table is missing or empty
     #[arg(long)]
     allow_skipped: bool,
     /// Whether a run of another process is waited for
