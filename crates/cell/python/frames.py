@@ -123,7 +123,9 @@ def mapped_table(path):
     if path not in _tables:
         import pyarrow
 
-        _tables[path] = pyarrow.ipc.open_file(pyarrow.memory_map(str(path))).read_all()
+        # As a buffer: of a file Arrow reads the end in a thread of its own, which the limits may not allow.
+        mapped = pyarrow.BufferReader(pyarrow.memory_map(str(path)).read_buffer())
+        _tables[path] = pyarrow.ipc.open_file(mapped).read_all()
     return _tables[path]
 
 

@@ -46,7 +46,8 @@ def feather_facts(path):
 
     start = head_of(path, 6)
     try:
-        source = pyarrow.memory_map(str(path))
+        # As a buffer: of a file Arrow reads the end in a thread of its own, which the limits may not allow.
+        source = pyarrow.BufferReader(pyarrow.memory_map(str(path)).read_buffer())
         if start[:4] == b"FEA1":
             import pyarrow.feather as feather
 

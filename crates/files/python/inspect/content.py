@@ -88,9 +88,11 @@ def zipped_content(path):
 
 
 def compound_content(path):
-    with open(path, "rb") as file:
-        data = file.read(TREE_BYTES_MAX)
-    return next((kind for name, kind in COMPOUND if name.encode("utf-16-le") + b"\0\0" in data), None)
+    import mmap
+
+    # Mapped, which takes no memory. To read up to a limit takes memory for the whole limit at once, however short the file.
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return next((kind for name, kind in COMPOUND if data.find(name.encode("utf-16-le") + b"\0\0") >= 0), None)
 
 
 def text_content(start):

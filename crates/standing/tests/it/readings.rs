@@ -316,6 +316,7 @@ async fn questions_and_rules_take_what_a_workbook_shows_in_percent_as_percent() 
         "calculation_hint": "share must be above 10 %"}]);
     for (ending, content) in [
         ("ods", include_bytes!("forms/german.ods").as_slice()),
+        ("xls", include_bytes!("forms/german.xls")),
         ("xlsx", include_bytes!("forms/german.xlsx")),
         ("csv", include_bytes!("forms/german.csv")),
     ] {

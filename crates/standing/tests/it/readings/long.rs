@@ -161,3 +161,13 @@ async fn a_data_file_that_is_read_in_blocks_has_the_types_and_values_of_all_its_
         [("n", 1), ("below", 0), ("size", 2), ("gap", 2), ("big", 0), ("odd", 2), ("at", 2), ("label", 0)];
     assert_eq!(found, wanted.map(|(id, failed)| (id, Some(failed))));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_data_file_is_read_where_its_cell_may_start_no_thread() {
+    let rule = json!([{"check_id": "n", "kind": "range", "target_table": "long", "params": {"column": "n", "min": 1000}}]);
+    let world = World::with(&rule.to_string(), &[]);
+    world.write("ordain.toml", "[workspace]\nname = \"w\"\n[limits]\nprocesses = 1\n");
+    world.write("data/long.csv", &table("n,v,a,b", "1,x,y", &[]));
+    let results = world.run().await;
+    assert_eq!((results["n"].evaluated, results["n"].failed), (Some(ALIKE as u64), Some(0)), "{results:?}");
+}
