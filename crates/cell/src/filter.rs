@@ -55,13 +55,13 @@ const BY_ARGUMENT: &[(c_long, Rule)] = &[
         },
     ),
     // Shared anonymous memory, stacks that grow by themselves and huge pages would not count against the memory
-    // limit.
+    // limit. It is not for want of memory that they are refused, so the error does not say so.
     (
         libc::SYS_mmap,
         Rule::Unless {
             argument: 3,
             bits: &[MAP_SHARED_ANONYMOUS, MAP_GROWS_DOWN, MAP_HUGE_PAGES],
-            otherwise: libc::ENOMEM,
+            otherwise: libc::EPERM,
         },
     ),
     // A pair of connected sockets inside the cell is what event loops wake themselves with.
@@ -587,12 +587,9 @@ mod tests {
     fn arguments_decide_about_memory_sockets_and_devices() {
         let filter = zygote_filter();
         assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x22, u64::MAX, 0]), ALLOWED);
-        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x21, u64::MAX, 0]), refused(libc::ENOMEM));
-        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x122, u64::MAX, 0]), refused(libc::ENOMEM));
-        assert_eq!(
-            judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x4_0022, u64::MAX, 0]),
-            refused(libc::ENOMEM)
-        );
+        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x21, u64::MAX, 0]), refused(libc::EPERM));
+        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x122, u64::MAX, 0]), refused(libc::EPERM));
+        assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 3, 0x4_0022, u64::MAX, 0]), refused(libc::EPERM));
         assert_eq!(judge(&filter, libc::SYS_mmap, [0, 4096, 1, 0x1, 5, 0]), ALLOWED);
         assert_eq!(judge(&filter, libc::SYS_fcntl, [0, 1031, 0, 0, 0, 0]), refused(libc::EPERM));
         for command in 0..2000 {

@@ -257,6 +257,13 @@ async fn using_too_much_memory_is_a_memory_limit() {
 }
 
 #[tokio::test]
+async fn memory_of_a_kind_that_no_cell_has_is_no_memory_limit() {
+    let execution = World::new().run("import mmap\nmmap.mmap(-1, 4096)").await;
+    assert_eq!(execution.cause, Cause::Error, "{execution:?}");
+    assert_eq!(execution.error.unwrap().kind, "PermissionError");
+}
+
+#[tokio::test]
 async fn the_smallest_memory_limit_still_gives_a_cause() {
     let world = World::new();
     for memory_bytes in [1, 4096, 1 << 20] {
