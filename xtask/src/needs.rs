@@ -22,6 +22,7 @@ pub(crate) fn all() -> Result<()> {
     postgresql()?;
     nats()?;
     s3()?;
+    botocore()?;
     bubblewrap();
     chromium()?;
     axe()?;
@@ -87,6 +88,17 @@ fn s3() -> Result<()> {
         .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "s3rver@3.7.1", "--prefix"])
         .arg(folder);
     step::run(install).context("the tests need an S3-compatible server, the npm package `s3rver`")
+}
+
+/// That server does not look at signatures; Amazon's own client says whether they are right.
+fn botocore() -> Result<()> {
+    let folder = step::root().join("target/botocore");
+    if folder.join("botocore/auth.py").is_file() {
+        return Ok(());
+    }
+    let mut install = pip_install(&folder);
+    install.arg("botocore==1.44.3");
+    step::run(install).context("the tests need the Python package `botocore`")
 }
 
 /// Installs Python packages into a folder of their own.

@@ -31,15 +31,29 @@ impl Server {
         let program =
             Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/s3/node_modules/s3rver/bin/s3rver.js");
         assert!(program.is_file(), "the S3 server is not installed; `cargo xtask test` gets it");
+        Self::run(|data| {
+            let (program, data) = (program.display(), data.display());
+            format!("node {program} -a 127.0.0.1 -p 0 --configure-bucket {BUCKET} -d {data}")
+        })
+    }
+
+    /// Starts one that takes requests only if botocore, Amazon's own client, would sign them the same way, with the key
+    /// `JUDGED` and this secret. What it holds is in its memory.
+    ///
+    /// # Panics
+    /// As [`Self::start`].
+    pub fn judging(secret: &str) -> Self {
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let (judge, packages) = (here.join("src/s3_judge.py"), here.join("../../target/botocore"));
+        assert!(packages.is_dir(), "botocore is not installed; `cargo xtask test` gets it");
+        Self::run(|_| format!("PYTHONPATH={} python3 {} {secret}", packages.display(), judge.display()))
+    }
+
+    fn run(program: impl FnOnce(&Path) -> String) -> Self {
         let folder = tempfile::Builder::new().prefix("ordain-s3-").tempdir().expect("a folder");
-        let log = folder.path().join("log");
-        let command = format!(
-            "node {} -a 127.0.0.1 -p 0 --configure-bucket {BUCKET} -d {} >{} 2>&1",
-            program.display(),
-            folder.path().join("data").display(),
-            log.display()
-        );
-        fs_err::create_dir(folder.path().join("data")).expect("a folder");
+        let (log, data) = (folder.path().join("log"), folder.path().join("data"));
+        fs_err::create_dir(&data).expect("a folder");
+        let command = format!("{} >{} 2>&1", program(&data), log.display());
         let holder = hold(&command).expect("its shell");
         let mut server = Self { address: String::new(), _holder: holder, folder };
         let mut said = String::new();

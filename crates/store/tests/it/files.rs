@@ -86,6 +86,36 @@ on_both! {
         }
     }
 
+    async fn requests_to_a_bucket_are_signed_as_amazons_own_client_signs_them(world: World) {
+        let server = s3::Server::judging("wJalrXUtnFEMI/K7MDENG+bPxRfi=");
+        let open = |folder: &str, region: &str, secret: &str, token: Option<&str>| {
+            let files = FilePlace::Bucket(BucketOptions {
+                address: format!("{}{folder}", server.address),
+                region: region.to_owned(),
+                key_id: "JUDGED".to_owned(),
+                secret: Secret(secret.to_owned()),
+                token: token.map(|token| Secret(token.to_owned())),
+            });
+            Store::open(StoreOptions { files: Some(files), clock: Clock::default(), ..world.shop_options() })
+        };
+        let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfi=";
+        let places = [("", "us-east-1", None), ("/a-b.d/e/", "eu-central-1", Some("to/ken+of=a session"))];
+        for (folder, region, token) in places {
+            let store = open(folder, region, secret, token).await.unwrap();
+            for name in ["a.txt", "../a b+c%20d", "Zürich/日本 &?#.csv", "~/(x)!*'"] {
+                for content in [&b"first"[..], b"", &[0xff; 100_000]] {
+                    store.keep_file(OWNER, name, content).await.unwrap();
+                    assert!(store.kept_file(OWNER, name).await.unwrap().as_deref() == Some(content), "{name}");
+                }
+            }
+            store.remove_files(OWNER).await.unwrap();
+            assert_eq!(store.kept_files(OWNER).await.unwrap(), [] as [KeptFile; 0]);
+        }
+        let error = open("", "us-east-1", "wrong", None).await.unwrap().keep_file(OWNER, "a", b"b").await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("SignatureDoesNotMatch"), "the judge judges: {error}");
+    }
+
     async fn a_signed_file_counts_only_as_it_was_signed(world: World) {
         let store = world.shop().await;
         store.keep_signed_file(OWNER, "part/1", b"ten\ntwo").await.unwrap();
