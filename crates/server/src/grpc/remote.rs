@@ -6,7 +6,7 @@ mod run;
 
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -40,8 +40,8 @@ pub struct RemoteExecutor {
     sessions: tokio::sync::Mutex<HashMap<String, Arc<str>>>,
     /// Why it gets no jobs, if it may get none; nothing, until it has said what it is.
     fitness: RwLock<Option<Result<(), String>>>,
-    /// Whether it keeps files between jobs.
-    keeps_files: AtomicBool,
+    /// How much of tables it keeps between jobs; 0 if none.
+    kept_bytes_max: AtomicU64,
     digests: Digests,
 }
 
@@ -71,7 +71,7 @@ impl RemoteExecutor {
             next: AtomicUsize::new(0),
             sessions: tokio::sync::Mutex::default(),
             fitness: RwLock::default(),
-            keeps_files: AtomicBool::new(false),
+            kept_bytes_max: AtomicU64::new(0),
             digests: Digests::default(),
         })
     }
@@ -105,7 +105,7 @@ impl RemoteExecutor {
         let answer = answer.unwrap_or_else(|_| Err(Status::deadline_exceeded("it did not answer in time")));
         let description =
             answer.map(tonic::Response::into_inner).map_err(|status| self.error(&status, None, false))?;
-        self.keeps_files.store(description.kept_bytes_max > 0, Ordering::Relaxed);
+        self.kept_bytes_max.store(description.kept_bytes_max, Ordering::Relaxed);
         let fitness = fitness(&description, self.options.minimum);
         *self.fitness.write().unwrap_or_else(PoisonError::into_inner) = Some(fitness);
         Ok(description)

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use ordain_cell::{
     Artifact, CellError, Execution, Host, HostCall, InputFile, Job, Level, Output, Stream, Timing,
 };
-use ordain_types::{Cause, Limits, format_bytes};
+use ordain_types::{Cause, format_bytes};
 use ordain_verify::FULL_IMPORTS;
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::ReceiverStream;
@@ -42,9 +42,10 @@ pub(super) async fn run(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<Execution, Failed> {
-    let files = open_all(&job.files, &job.limits).map_err(Failed::before)?;
+    let kept_bytes_max = executor.kept_bytes_max.load(Ordering::Relaxed);
+    let files = open_all(job, kept_bytes_max).map_err(Failed::before)?;
     let mut start = start(job, session);
-    if executor.keeps_files.load(Ordering::Relaxed) {
+    if kept_bytes_max > 0 {
         start.known = executor.digests.of_tables(job).await;
     }
     let known: BTreeSet<String> = start.known.iter().map(|file| file.name.clone()).collect();
@@ -362,8 +363,9 @@ fn start(job: &Job, session: Option<&str>) -> proto::Job {
     }
 }
 
-/// Opens the job's files, so that what is wrong with them is known before anything is sent.
-fn open_all(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, File)>, CellError> {
+/// Opens the job's files, so that what is wrong with them is known before anything is sent. A table may be as large as what
+/// the executor keeps.
+fn open_all(job: &Job, kept_bytes_max: u64) -> Result<Vec<(String, File)>, CellError> {
     let open = |file: &InputFile| {
         let wrong = |problem: String| CellError::File { name: file.name.clone(), problem };
         let metadata =
@@ -371,14 +373,16 @@ fn open_all(files: &[InputFile], limits: &Limits) -> Result<Vec<(String, File)>,
         if !metadata.is_file() {
             return Err(wrong("is not an ordinary file".to_owned()));
         }
-        if metadata.len() > limits.file_bytes {
-            let limit = format_bytes(limits.file_bytes);
+        let is_table = job.frames.values().any(|name| *name == file.name);
+        let limit = job.limits.file_bytes.max(if is_table { kept_bytes_max } else { 0 });
+        if metadata.len() > limit {
+            let limit = format_bytes(limit);
             return Err(wrong(format!("is larger than {limit}, the limit of one file")));
         }
         let content = File::open(&file.path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         Ok((file.name.clone(), content))
     };
-    files.iter().map(open).collect()
+    job.files.iter().map(open).collect()
 }
 
 /// Sends the job, its files and the word to go, as fast as the network takes them. Of files that are known by their

@@ -115,6 +115,7 @@ pub(crate) async fn run_with_host(
         }
     }
     ready.job.files = upload.files()?;
+    make_room(&mut ready.job, upload.bytes_of_known(), shared.kept.bytes_max());
     let (replies, received) = mpsc::channel(1);
     let (calls, open_call) = tokio::sync::watch::channel(0);
     let mut host = CallerHost { live: live.clone(), calls, replies: received };
@@ -324,6 +325,18 @@ async fn run(
         }
         told
     })
+}
+
+/// Gives a job room for tables that are kept: their own bound counts, not the job's work folder. The room is the same for
+/// all such jobs, so that they suit the same cells; a cell that is shared by name has it from its first job on. Tables that
+/// hardly take anything leave the job in a cell that was made ahead.
+fn make_room(job: &mut Job, known_bytes: u64, kept_bytes_max: u64) {
+    let is_little = known_bytes <= job.limits.work_bytes() / 2 && known_bytes <= job.limits.file_bytes;
+    if known_bytes == 0 || known_bytes > kept_bytes_max || (is_little && job.session.is_none()) {
+        return;
+    }
+    job.limits.work_bytes = Some(job.limits.work_bytes().saturating_add(kept_bytes_max));
+    job.limits.file_bytes = job.limits.file_bytes.max(known_bytes);
 }
 
 /// The call's deadline bounds the job's time.

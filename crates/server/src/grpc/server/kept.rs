@@ -47,6 +47,11 @@ struct Slot {
 pub(crate) struct KeptFile(File);
 
 impl KeptFile {
+    /// Its size.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.metadata().map_or(0, |metadata| metadata.len())
+    }
+
     /// Where this process finds it.
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))

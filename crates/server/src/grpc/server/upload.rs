@@ -37,6 +37,10 @@ pub(crate) struct Upload<'a> {
     bytes: u64,
     file_bytes_max: u64,
     bytes_max: u64,
+    /// What tables that are kept may take together, whatever the job's own limits are.
+    known_bytes_max: u64,
+    /// What those that were sent have taken so far.
+    known_bytes: u64,
 }
 
 /// The file that is being written.
@@ -68,7 +72,14 @@ impl<'a> Upload<'a> {
             bytes: 0,
             file_bytes_max,
             bytes_max,
+            known_bytes_max: 0,
+            known_bytes: 0,
         }
+    }
+
+    /// What the tables of the job take that are kept.
+    pub(crate) fn bytes_of_known(&self) -> u64 {
+        self.kept.iter().map(|file| file.bytes()).sum()
     }
 
     /// Takes the files that are kept. Gives the names of those that the caller has to send.
@@ -78,6 +89,7 @@ impl<'a> Upload<'a> {
         caller: &Caller,
         known: Vec<proto::KnownFile>,
     ) -> Result<Vec<String>, Status> {
+        self.known_bytes_max = kept.bytes_max();
         let mut by_digest: BTreeMap<Digest, Vec<String>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         check_count(known.len())?;
@@ -155,6 +167,13 @@ impl<'a> Upload<'a> {
     fn append(&mut self, data: &[u8]) -> Result<(), Status> {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.bytes += data.len() as u64;
+        if let Some((_, hash)) = &mut open.lacking {
+            hash.update(data);
+            self.known_bytes += data.len() as u64;
+            if self.known_bytes <= self.known_bytes_max {
+                return open.content.write_all(data).map_err(no_room);
+            }
+        }
         self.bytes += data.len() as u64;
         if open.bytes > self.file_bytes_max {
             let limit = format_bytes(self.file_bytes_max);
@@ -163,9 +182,6 @@ impl<'a> Upload<'a> {
         if self.bytes > self.bytes_max {
             let limit = format_bytes(self.bytes_max);
             return Err(wrong(format!("the files together are larger than {limit}")));
-        }
-        if let Some((_, hash)) = &mut open.lacking {
-            hash.update(data);
         }
         open.content.write_all(data).map_err(no_room)
     }
@@ -295,5 +311,19 @@ mod tests {
             let bad = proto::KnownFile { name: "d".to_owned(), sha256: sha256.to_owned() };
             assert!(Upload::new(10, 15).take_known(&kept, &ann, vec![bad]).await.is_err(), "{sha256}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_known_file_may_be_as_large_as_what_is_kept_and_no_larger() {
+        let (kept, ann) = (Kept::new(40, std::time::Duration::from_mins(1)), Caller("ann".to_owned()));
+        let (fits, too_large) = ([b'x'; 40], [b'x'; 41]);
+        let mut upload = Upload::new(10, 15);
+        upload.take_known(&kept, &ann, vec![known("a", &fits)]).await.unwrap();
+        upload.take(&piece("a", &fits)).unwrap();
+        upload.take(&piece("own", b"1234567890")).unwrap();
+        assert!(upload.take(&piece("own", b"1")).is_err(), "other files have the limits of the job");
+        let mut upload = Upload::new(10, 15);
+        upload.take_known(&kept, &ann, vec![known("b", &too_large)]).await.unwrap();
+        assert!(upload.take(&piece("b", &too_large)).is_err());
     }
 }

@@ -60,6 +60,33 @@ async fn a_table_that_came_with_an_earlier_job_is_not_sent_again() {
 }
 
 #[tokio::test]
+async fn a_table_that_is_larger_than_the_work_folder_of_its_job_is_read() {
+    const MIB: usize = 1 << 20;
+    let world = World::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sales.arrow");
+    fs_err::write(&path, vec![b'x'; 6 * MIB]).unwrap();
+    let limits = ordain_types::Limits {
+        work_bytes: Some(4 << 20),
+        file_bytes: 1 << 20,
+        ..ordain_types::Limits::default()
+    };
+    let code = "import os\nprint(os.path.getsize('/work/data/sales'))";
+    for session in [None, Some("s".to_owned())] {
+        let job = Job { limits: limits.clone(), session, ..reading(Some(&path)) };
+        let job = Job { code: open_job(code).code, ..job };
+        let ran = world.remote().run(job, &mut NoHost, &mut Discard).await.unwrap();
+        assert_eq!((ran.cause, ran.stdout), (Cause::Ok, format!("{}\n", 6 * MIB).into_bytes()));
+    }
+    // What is no table keeps to the limits of the job.
+    let mut job = Job { limits, ..reading(Some(&path)) };
+    job.frames.clear();
+    let refused = world.remote().run(job, &mut NoHost, &mut Discard).await.unwrap_err();
+    assert!(refused.to_string().contains("limit of one file"), "{refused}");
+    world.end().await;
+}
+
+#[tokio::test]
 async fn a_table_of_a_session_is_found_again_by_its_later_jobs() {
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
