@@ -14,6 +14,9 @@ pub struct WriterFigures {
     pub started_again: u64,
     /// Commits of all processes that are on their way to the disk; always none on SQLite, which has one writer.
     pub commits_in_flight: u64,
+    /// The most commits of this process that were on their way to the disk at once. Every commit is counted, so that none is
+    /// missed between two looks.
+    pub commits_in_flight_max: u64,
 }
 
 impl Store {
@@ -26,16 +29,18 @@ impl Store {
     pub fn writers(&self) -> Answer<'_, WriterFigures> {
         Box::pin(async move {
             let started_again = self.inner().started_again.load(Ordering::Relaxed);
+            let commits_in_flight_max = self.inner().pool.most_commits();
             let mut session = self.inner().pool.session().await?;
             if session.dialect() == Dialect::Sqlite {
-                return Ok(WriterFigures { started_again, commits_in_flight: 0 });
+                return Ok(WriterFigures { started_again, commits_in_flight: 0, commits_in_flight_max });
             }
             let mut sql = session.sql("SELECT ");
             sql.result("count(*)").push(" FROM pg_catalog.pg_stat_activity WHERE state = 'active' AND ");
             sql.push("datname = current_database() AND starts_with(query, ").text_param(COMMITTING).push(")");
             let rows = session.read(sql).await?;
             let count = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
-            Ok(WriterFigures { started_again, commits_in_flight: u64::try_from(count).unwrap_or_default() })
+            let commits_in_flight = u64::try_from(count).unwrap_or_default();
+            Ok(WriterFigures { started_again, commits_in_flight, commits_in_flight_max })
         })
     }
 

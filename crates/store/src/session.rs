@@ -93,6 +93,14 @@ impl Pool {
         })
     }
 
+    /// The most commits of this process that were on their way to the disk at once; SQLite has one writer.
+    pub(crate) fn most_commits(&self) -> u64 {
+        match &self.connections {
+            Connections::Sqlite(_) => 0,
+            Connections::Postgres(pool) => pool.most_commits(),
+        }
+    }
+
     pub(crate) fn dialect(&self) -> Dialect {
         match &self.connections {
             Connections::Sqlite(_) => Dialect::Sqlite,

@@ -18,7 +18,7 @@ use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 38] = [
+const HELP: [Help; 39] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -62,6 +62,11 @@ const HELP: [Help; 38] = [
     ("ordain_runs_total", "counter", "Runs by kind and state."),
     ("ordain_stage_duration_seconds", "histogram", "Time of each stage of a run."),
     ("ordain_store_commits_in_flight", "gauge", "Commits of all servers that are on their way to the disk."),
+    (
+        "ordain_store_commits_in_flight_max",
+        "gauge",
+        "The most commits of this server that were on their way to the disk at once, since it started.",
+    ),
     (
         "ordain_store_started_again_total",
         "counter",
@@ -218,6 +223,7 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         figure("ordain_ledger_entries_total", &entries),
         figure("ordain_runs_active", &service.inner.live.count()),
         figure("ordain_store_commits_in_flight", &writers.commits_in_flight),
+        figure("ordain_store_commits_in_flight_max", &writers.commits_in_flight_max),
         figure("ordain_store_started_again_total", &writers.started_again),
         figure("ordain_uptime_seconds", &service.inner.began.elapsed().as_secs()),
     ];

@@ -6,6 +6,7 @@ mod tls;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -64,6 +65,18 @@ pub(super) struct PostgresPool {
     aside: tokio::sync::Mutex<Option<Kept>>,
     /// Holds the lock that says that this process is alive.
     alive: tokio::sync::Mutex<Option<Kept>>,
+    /// Commits of this process that are on their way to the disk, and the most that there were at once.
+    committing: AtomicU64,
+    committing_most: AtomicU64,
+}
+
+/// One commit that is on its way to the disk, for as long as this is there.
+struct Committing<'a>(&'a AtomicU64);
+
+impl Drop for Committing<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl std::fmt::Debug for PostgresPool {
@@ -105,7 +118,20 @@ impl PostgresPool {
             places,
             aside: tokio::sync::Mutex::default(),
             alive: tokio::sync::Mutex::default(),
+            committing: AtomicU64::new(0),
+            committing_most: AtomicU64::new(0),
         })
+    }
+
+    fn begin_commit(&self) -> Committing<'_> {
+        let now = self.committing.fetch_add(1, Ordering::Relaxed) + 1;
+        self.committing_most.fetch_max(now, Ordering::Relaxed);
+        Committing(&self.committing)
+    }
+
+    /// The most commits of this process that were on their way to the disk at once.
+    pub(super) fn most_commits(&self) -> u64 {
+        self.committing_most.load(Ordering::Relaxed)
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<PostgresSession, StoreError> {
@@ -319,7 +345,9 @@ impl PostgresSession {
                 format!("{COMMITTING}; {}; {FLUSH}", self.unlocking())
             }
         };
+        let committing = self.pool.begin_commit();
         let committed = self.client()?.batch_execute(&end).await;
+        drop(committing);
         committed.map_err(|error| match store_error(&error) {
             StoreError::Unreachable { .. } | StoreError::Database { .. } | StoreError::DiskFull => {
                 StoreError::CommitUnknown { run: String::new() }

@@ -29,8 +29,6 @@ const CLIENTS: usize = 4;
 const NODES_MAX: usize = 3;
 /// How long a node may take to do what it is waited for.
 const WAIT_MAX: Duration = Duration::from_mins(2);
-/// How often a node is asked how many commits are on their way. Its answers are a part of its processor time.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// How long a node may say nothing before another takes its runs.
 const ACK_WAIT_S: f64 = 10.0;
 
@@ -64,13 +62,37 @@ impl Hop {
 /// What some nodes did with changes of different rows.
 struct Writers {
     nodes: usize,
-    changes_per_s: f64,
-    /// Processor time of the nodes and their cells, for one change.
+    changes: f64,
+    seconds: f64,
+    /// Processor time of the nodes and their cells.
     cpu_ms: f64,
-    /// Tries that met another run, of a hundred changes.
-    again_percent: f64,
-    /// The most commits that were on their way to the disk at once.
+    /// Tries that met another run.
+    again: f64,
+    /// The most commits of one node that were on their way to the disk at once, as the nodes count them.
     commits_in_flight: f64,
+}
+
+impl Writers {
+    /// Adds what as many nodes did at another time.
+    fn join(&mut self, other: &Self) {
+        self.changes += other.changes;
+        self.seconds += other.seconds;
+        self.cpu_ms += other.cpu_ms;
+        self.again += other.again;
+        self.commits_in_flight = self.commits_in_flight.max(other.commits_in_flight);
+    }
+
+    fn changes_per_s(&self) -> f64 {
+        self.changes / self.seconds
+    }
+
+    fn cpu_ms_each(&self) -> f64 {
+        self.cpu_ms / self.changes
+    }
+
+    fn again_percent(&self) -> f64 {
+        self.again * 100.0 / self.changes
+    }
 }
 
 struct Measured {
@@ -100,10 +122,15 @@ async fn measure(args: &Args, rounds: usize) -> anyhow::Result<Measured> {
         hop([&alone, &node, &queue], rounds).await?
     };
     progress("measured the way through the queue; next: writers");
-    let mut writers = Vec::new();
-    for count in 1..=NODES_MAX {
+    let mut writers: Vec<Writers> = Vec::new();
+    // Forth and back, so that a machine that gets slower or faster meanwhile is so for all of them alike.
+    for count in (1..=NODES_MAX).chain((1..=NODES_MAX).rev()) {
         let started = (0..count).map(|at| shops.start(at, &[])).collect::<anyhow::Result<Vec<_>>>()?;
-        writers.push(written(&started, rounds / 2).await?);
+        let did = written(&started, rounds / 4).await?;
+        match writers.iter_mut().find(|row| row.nodes == count) {
+            Some(row) => row.join(&did),
+            None => writers.push(did),
+        }
     }
     progress("measured writers; next: a lost node");
     let recovery = recovered(&shops).await?;
@@ -135,24 +162,16 @@ async fn written(nodes: &[Node], each: usize) -> anyhow::Result<Writers> {
     changed(&addresses, 10 * nodes.len()).await?;
     let before = Counted::of(nodes).await?;
     let began = Instant::now();
-    let mut changing = tokio::spawn(async move { changed(&addresses, each).await });
-    let mut in_flight = 0.0_f64;
-    let changes = loop {
-        tokio::select! {
-            changes = &mut changing => break changes??,
-            () = tokio::time::sleep(LOOK_EVERY) => {
-                in_flight = in_flight.max(nodes[0].figure("ordain_store_commits_in_flight").await?);
-            }
-        }
-    };
+    let changes = changed(&addresses, each).await?;
     let seconds = began.elapsed().as_secs_f64();
     let after = Counted::of(nodes).await?;
     Ok(Writers {
         nodes: nodes.len(),
-        changes_per_s: changes / seconds,
-        cpu_ms: (after.cpu_ms - before.cpu_ms) / changes,
-        again_percent: (after.again - before.again) * 100.0 / changes,
-        commits_in_flight: in_flight,
+        changes,
+        seconds,
+        cpu_ms: after.cpu_ms - before.cpu_ms,
+        again: after.again - before.again,
+        commits_in_flight: after.commits_in_flight,
     })
 }
 
@@ -160,14 +179,17 @@ async fn written(nodes: &[Node], each: usize) -> anyhow::Result<Writers> {
 struct Counted {
     cpu_ms: f64,
     again: f64,
+    commits_in_flight: f64,
 }
 
 impl Counted {
     async fn of(nodes: &[Node]) -> anyhow::Result<Self> {
-        let mut counted = Self { cpu_ms: 0.0, again: 0.0 };
+        let mut counted = Self { cpu_ms: 0.0, again: 0.0, commits_in_flight: 0.0 };
         for node in nodes {
             counted.cpu_ms += node.cpu_ms();
             counted.again += node.figure("ordain_store_started_again_total").await?;
+            let at_once = node.figure("ordain_store_commits_in_flight_max").await?;
+            counted.commits_in_flight = counted.commits_in_flight.max(at_once);
         }
         Ok(counted)
     }
@@ -262,7 +284,10 @@ fn print_table(measured: &Measured) -> io::Result<()> {
         writeln!(
             out,
             "{name:<10}{:>16.0}{:>18.1}{:>13.1}%{:>20.0}",
-            row.changes_per_s, row.cpu_ms, row.again_percent, row.commits_in_flight
+            row.changes_per_s(),
+            row.cpu_ms_each(),
+            row.again_percent(),
+            row.commits_in_flight
         )?;
     }
     writeln!(
@@ -288,14 +313,14 @@ fn print_table(measured: &Measured) -> io::Result<()> {
 
 /// A change may take 15 % more processor time than at one node.
 fn cpu_must(writers: &[Writers]) -> f64 {
-    writers.first().map_or(f64::NAN, |one| one.cpu_ms * 1.15)
+    writers.first().map_or(f64::NAN, |one| one.cpu_ms_each() * 1.15)
 }
 
 fn print_json(measured: &Measured) -> io::Result<()> {
     let writers: Vec<Value> = (measured.writers.iter())
         .map(|row| {
-            json!({ "nodes": row.nodes, "changes_per_s": rounded(row.changes_per_s), "cpu_ms": rounded(row.cpu_ms),
-                "again_percent": rounded(row.again_percent), "commits_in_flight": row.commits_in_flight })
+            json!({ "nodes": row.nodes, "changes_per_s": rounded(row.changes_per_s()),
+                "cpu_ms": rounded(row.cpu_ms_each()), "again_percent": rounded(row.again_percent()), "commits_in_flight": row.commits_in_flight })
         })
         .collect();
     let hop = &measured.hop;
