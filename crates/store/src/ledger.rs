@@ -343,17 +343,19 @@ pub(crate) async fn newest(
     decode(session.read(sql).await?)
 }
 
+/// Reads the entries about a run, in order.
+pub(crate) fn about_run(session: &Session, run: &str) -> Sql {
+    let mut sql = select(session);
+    sql.push(" WHERE run_id = ").text_param(run).push(" ORDER BY seq");
+    sql
+}
+
 /// The entries about each of some runs, in order.
 pub(crate) async fn of_runs(
     session: &mut Session,
     runs: &[&str],
 ) -> Result<Vec<Vec<LedgerEntry>>, StoreError> {
-    let statements = runs.iter().map(|run| {
-        let mut sql = select(session);
-        sql.push(" WHERE run_id = ").text_param(run).push(" ORDER BY seq");
-        sql
-    });
-    let statements = statements.collect();
+    let statements = runs.iter().map(|run| about_run(session, run)).collect();
     session.read_all(statements).await?.into_iter().map(decode).collect()
 }
 
@@ -384,7 +386,7 @@ fn select(session: &Session) -> Sql {
     sql
 }
 
-fn decode(rows: Rows) -> Result<Vec<LedgerEntry>, StoreError> {
+pub(crate) fn decode(rows: Rows) -> Result<Vec<LedgerEntry>, StoreError> {
     rows.into_iter()
         .map(|row| {
             let text = |index: usize| row[index].as_text().unwrap_or_default().to_owned();

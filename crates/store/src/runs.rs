@@ -17,7 +17,7 @@ use crate::apply;
 use crate::bookkeeping::own;
 use crate::changes::{ChangeSet, KeptChange};
 use crate::error::{RowConflict, StoreError};
-use crate::ledger::{self, EntryNote, Ledger, NewEntry};
+use crate::ledger::{self, EntryNote, Ledger, LedgerEntry, NewEntry};
 use crate::options::Clock;
 use crate::outbox;
 use crate::plans;
@@ -253,14 +253,14 @@ impl Upkeep {
 /// The record of a run, by its id or by the beginning of it, if that is unique.
 pub(crate) async fn find(ledger: &Ledger, session: &mut Session, run: &str) -> Result<RunRecord, StoreError> {
     let found = stored(session, run).await?;
-    sealed::check(ledger, session, &found.record.run_id, &found.text, None).await?;
+    sealed::check(ledger, &found.entries, &found.record.run_id, &found.text, None)?;
     Ok(found.record)
 }
 
 /// The same, with who asked for it and who decided on it.
 pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Owned, StoreError> {
     let found = stored(session, run).await?;
-    let told = sealed::check(ledger, session, &found.record.run_id, &found.text, None).await?;
+    let told = sealed::check(ledger, &found.entries, &found.record.run_id, &found.text, None)?;
     let People { asked_by: who, decided_by } = told.people;
     Ok(Owned { record: found.record, who, decided_by })
 }
@@ -537,7 +537,7 @@ async fn load(
     let found = stored(session, run).await?;
     let changes = found.changes.map(|text| serde_json::from_str::<ChangeSet>(&text)).transpose();
     let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
-    let told = sealed::check(ledger, session, &found.record.run_id, &found.text, changes.as_ref()).await?;
+    let told = sealed::check(ledger, &found.entries, &found.record.run_id, &found.text, changes.as_ref())?;
     Ok((found.record, changes, told.seq))
 }
 
@@ -546,6 +546,8 @@ struct Stored {
     record: RunRecord,
     text: String,
     changes: Option<String>,
+    /// What the ledger says about it.
+    entries: Vec<LedgerEntry>,
 }
 
 async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> {
@@ -560,7 +562,13 @@ async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> 
     sql.text_param(&first).push(" AND run_id <= ").text_param(&format!("{first:z<ID_LENGTH$}"));
     sql.push(" ORDER BY run_id LIMIT ");
     sql.integer_param(MATCHES_MAX);
-    let rows = session.read(sql).await?;
+    // Whose id is whole has its entries read on the same way to the server and back.
+    let mut statements = vec![sql];
+    if first.len() == ID_LENGTH {
+        statements.push(ledger::about_run(session, &first));
+    }
+    let mut read = session.read_all(statements).await?.into_iter();
+    let (rows, entries) = (read.next().unwrap_or_default(), read.next());
     let row = match rows.as_slice() {
         [row] => row,
         [] => return Err(unknown()),
@@ -569,8 +577,12 @@ async fn stored(session: &mut Session, run: &str) -> Result<Stored, StoreError> 
     let mut record = parse(&row[0])?;
     // Another run's record in this one's place is held against this one's entry.
     row[2].as_text().unwrap_or_default().clone_into(&mut record.run_id.0);
+    let entries = match entries {
+        Some(entries) => ledger::decode(entries)?,
+        None => ledger::of_runs(session, &[record.run_id.as_str()]).await?.pop().unwrap_or_default(),
+    };
     let text = |at: usize| row[at].as_text().map(str::to_owned);
-    Ok(Stored { record, text: text(0).unwrap_or_default(), changes: text(1) })
+    Ok(Stored { record, text: text(0).unwrap_or_default(), changes: text(1), entries })
 }
 
 fn parse(datum: &Datum) -> Result<RunRecord, StoreError> {

@@ -53,15 +53,14 @@ impl RunEntries {
 }
 
 /// Checks a record, and its changes where they are given, against the entries about the run.
-pub(crate) async fn check(
+pub(crate) fn check(
     ledger: &Ledger,
-    session: &mut Session,
+    entries: &[LedgerEntry],
     run: &RunId,
     stored: &str,
     changes: Option<&ChangeSet>,
 ) -> Result<RunEntries, StoreError> {
-    let entries = ledger::of_runs(session, &[run.as_str()]).await?;
-    let Some(told) = entries.first().and_then(|entries| RunEntries::of(ledger, entries)) else {
+    let Some(told) = RunEntries::of(ledger, entries) else {
         return Err(altered(format!("run `{run}` has no genuine entry in the ledger")));
     };
     if !told.says(stored) {

@@ -80,6 +80,9 @@ impl Service {
             Claim::Other(run) => return Err(EngineError::KeyReused { run: run.to_string() }.into()),
         }
         let run_id = queued.run_id.clone();
+        if slot.is_none() {
+            run.keep_row(queued.clone());
+        }
         let offered = if is_gone { Err(gone()) } else { self.offer_accepted(caller, queued, slot).await };
         if let Err(problem) = offered {
             store.dequeue(&run_id).await?;
@@ -269,7 +272,7 @@ impl Service {
     async fn hear_run(self, run: RunId) {
         // Without events the end is found all the same.
         if let Ok(events) = self.inner.options.cluster.hear(Some(&run)).await {
-            self.hear(events).await;
+            self.hear(events, false).await;
         }
     }
 
@@ -283,16 +286,30 @@ impl Service {
         Ok(unknown.map(|queued| Arc::new(watched(queued))).collect())
     }
 
-    /// Adds events of other nodes to the runs that are watched here.
-    async fn hear(&self, mut told: BoxStream<'static, (RunId, Vec<u8>)>) {
+    /// Adds events of other nodes to the runs that are watched here. Where some may be missing, what was told while the
+    /// connection was lost is asked for, with everything behind it.
+    async fn hear(&self, mut told: BoxStream<'static, (RunId, Vec<u8>)>, may_miss: bool) {
         while let Some((run, events)) = told.next().await {
-            if let Some(run) = self.inner.live.find(run.as_str()) {
-                // What is no list of events is left out.
-                for event in serde_json::from_slice::<Vec<RunEvent>>(&events).unwrap_or_default() {
-                    run.heard(event);
-                }
+            let Some(run) = self.inner.live.find(run.as_str()) else { continue };
+            // What is no list of events is left out.
+            let events = serde_json::from_slice::<Vec<RunEvent>>(&events).unwrap_or_default();
+            if !may_miss || events.first().is_none_or(|first| run.is_next(first)) {
+                events.into_iter().for_each(|event| run.heard(event));
+            } else if run.should_ask_again() {
+                self.ask_again(run);
             }
         }
+    }
+
+    /// Hears a run from its beginning, until it has ended.
+    fn ask_again(&self, run: Arc<LiveRun>) {
+        let service = self.clone();
+        tokio::spawn(async move {
+            tokio::select! {
+                () = service.hear_run(run.about.run_id.clone()) => {}
+                _ = run.ended() => {}
+            }
+        });
     }
 }
 

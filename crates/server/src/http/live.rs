@@ -8,11 +8,13 @@ mod ending;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use axum::http::StatusCode;
 use ordain_engine::json_bytes;
+use ordain_store::QueuedRun;
 use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -29,6 +31,8 @@ use crate::trace::{self, TraceContext};
 const RECENT_MAX: usize = 64;
 /// Events of one run.
 pub(crate) const EVENTS_MAX: usize = 10_000;
+/// The place of the first event of the node that carries the run out: the one before is of the node that accepted it.
+pub(crate) const FIRST_TAKEN: u64 = 2;
 /// Checks of one run that become spans.
 const CHECKS_MAX: usize = 1000;
 /// Stages of one run whose times are kept.
@@ -87,6 +91,10 @@ pub(crate) struct LiveRun {
     newest: watch::Sender<u64>,
     /// Where events go besides, if others watch the run on other nodes.
     relay: Option<Relay>,
+    /// Its row in the queue, if this node accepted it.
+    row: OnceLock<QueuedRun>,
+    /// Whether the events that were missed are asked for.
+    asked_again: AtomicBool,
     /// How another node that carried it out says it ended.
     far_end: watch::Sender<Option<FarEnd>>,
     /// Whether it is certain that the run will be carried out, whatever becomes of this process.
@@ -181,6 +189,8 @@ impl LiveRun {
             events: Mutex::new(Events { list: Vec::new(), first, bytes: 0, is_full: false }),
             newest: watch::Sender::new(0),
             relay,
+            row: OnceLock::new(),
+            asked_again: AtomicBool::new(false),
             far_end: watch::Sender::new(None),
             certain: watch::Sender::new(!about.is_queued),
             certainty: Notify::new(),
@@ -296,6 +306,28 @@ impl LiveRun {
         let mut newest = self.newest.subscribe();
         // The sender lives as long as the run does.
         let _ = newest.wait_for(|now| *now > place).await;
+    }
+
+    /// Keeps the row with which this node has just accepted the run.
+    pub(crate) fn keep_row(&self, row: QueuedRun) {
+        // A run is accepted once for each time that it is watched.
+        let _ = self.row.set(row);
+    }
+
+    /// The row with which this node accepted the run, if it goes on.
+    pub(crate) fn row(&self) -> Option<&QueuedRun> {
+        self.row.get().filter(|_| !self.is_over())
+    }
+
+    /// Whether nothing is missing before an event: it is the next one, an attempt begins with it, or it is known.
+    pub(crate) fn is_next(&self, event: &RunEvent) -> bool {
+        let newest = lock(&self.events).list.last().map_or(0, |last| last.id);
+        event.id <= newest + 1 || event.id % EVENTS_MAX as u64 == FIRST_TAKEN
+    }
+
+    /// Whether events that were missed are yet to be asked for.
+    pub(crate) fn should_ask_again(&self) -> bool {
+        !self.asked_again.swap(true, Ordering::Relaxed)
     }
 
     /// Adds an event of the run that another node sent: that node carries the run out.

@@ -3,7 +3,6 @@
 use std::future::ready;
 use std::time::Duration;
 
-use async_nats::jetstream;
 use async_nats::jetstream::consumer::DeliverPolicy;
 use async_nats::jetstream::consumer::pull::OrderedConfig;
 use async_nats::jetstream::stream::{Config, StorageType};
@@ -43,25 +42,26 @@ impl Nats {
     }
 
     /// The events of a run from its beginning, whichever node waits for it; without one, those of this node's runs from
-    /// now on.
+    /// now on. The latter come straight from who tells them, not by way of the stream that keeps them: a caller waits for
+    /// the last one. What is missed while the connection is lost can be asked for.
     pub(super) async fn events_of(
         &self,
         run: Option<&RunId>,
     ) -> Result<BoxStream<'static, (RunId, Vec<u8>)>, ClusterError> {
-        let (filter_subject, deliver_policy) = match run {
-            Some(run) => (format!("ordain.{}.events.*.{run}", self.store), DeliverPolicy::All),
-            None => (format!("ordain.{}.events.{}.>", self.store, self.node), DeliverPolicy::New),
+        let Some(run) = run else {
+            let subject = format!("ordain.{}.events.{}.*", self.store, self.node);
+            let subscribed = self.link.client.subscribe(subject).await;
+            let messages = subscribed.map_err(refused("give out events"))?;
+            return Ok(messages.filter_map(|message| ready(event(&message))).boxed());
         };
+        let filter_subject = format!("ordain.{}.events.*.{run}", self.store);
+        let deliver_policy = DeliverPolicy::All;
         let config = OrderedConfig { filter_subject, deliver_policy, ..OrderedConfig::default() };
         let consumer = self.places.events.create_consumer(config).await;
         let consumer = consumer.map_err(refused("give out events"))?;
         let messages = consumer.messages().await.map_err(refused("give out events"))?;
-        let event = |message: jetstream::Message| {
-            let run = message.subject.rsplit_once('.')?.1.to_owned();
-            Some((RunId(run), message.payload.to_vec()))
-        };
         let messages = messages.take_while(|message| ready(message.is_ok()));
-        Ok(messages.filter_map(move |message| ready(message.ok().and_then(event))).boxed())
+        Ok(messages.filter_map(|message| ready(message.ok().and_then(|message| event(&message)))).boxed())
     }
 
     pub(super) async fn publish_cancel(&self, run: &RunId) {
@@ -94,4 +94,10 @@ impl Nats {
         };
         Ok(of_others.flat_map(spent).boxed())
     }
+}
+
+/// The run that a message is about, and what it says.
+fn event(message: &async_nats::Message) -> Option<(RunId, Vec<u8>)> {
+    let run = message.subject.rsplit_once('.')?.1.to_owned();
+    Some((RunId(run), message.payload.to_vec()))
 }

@@ -69,7 +69,7 @@ impl Service {
     async fn keep_hearing(&self, cluster: &dyn Cluster) {
         loop {
             match cluster.hear(None).await {
-                Ok(events) => self.hear(events).await,
+                Ok(events) => self.hear(events, true).await,
                 Err(error) => self.trouble(&error),
             }
             tokio::time::sleep(TROUBLE_WAIT).await;

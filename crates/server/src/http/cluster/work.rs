@@ -17,7 +17,9 @@ use super::{about, unbound};
 use crate::cluster::{Lane, Place, Taken};
 use crate::http::caller::{Caller, LOCAL};
 use crate::http::checks::served;
-use crate::http::live::{EVENTS_MAX, Ended, FarEnd, FarProblem, LiveRun, Relay, RunEvent, run_error};
+use crate::http::live::{
+    EVENTS_MAX, Ended, FIRST_TAKEN, FarEnd, FarProblem, LiveRun, Relay, RunEvent, run_error,
+};
 use crate::http::order::Written;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
@@ -234,7 +236,7 @@ impl Service {
         let place = written.as_ref().ok().and_then(|written| written.traceparent.as_deref());
         let place = trace::taken_from(|name| place.filter(|_| name == "traceparent"));
         // The node that accepted the run has told the first event. Every attempt has places of its own.
-        let first = 2 + (taken.attempt - 1) * EVENTS_MAX as u64;
+        let first = FIRST_TAKEN + (taken.attempt - 1) * EVENTS_MAX as u64;
         let (about, accepted_at) = (about(&queued, false), queued.accepted_at.clone());
         let run = trace::scope_opt(place.clone(), async {
             Arc::new(LiveRun::relayed(about, accepted_at, first, Some(relay)))
@@ -272,8 +274,11 @@ impl Service {
 
     /// The row of a run that was taken, and whether the run holds its claim; `None` if the run has ended.
     async fn still_queued(&self, taken: &Taken) -> Result<Option<(QueuedRun, bool)>, StoreError> {
-        if let Some(row) = &taken.row {
-            return Ok(Some((row.as_ref().clone(), true)));
+        // Nobody took before what is taken for the first time, so that the row is as this node has written it.
+        let here = self.inner.live.find(taken.run.as_str()).filter(|_| taken.attempt == 1);
+        let row = taken.row.as_deref().or_else(|| here.as_deref()?.row());
+        if let Some(row) = row {
+            return Ok(Some((row.clone(), true)));
         }
         let store = self.engine().store();
         let Some((queued, is_claimed)) = store.taken(&taken.run).await? else { return Ok(None) };
