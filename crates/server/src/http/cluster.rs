@@ -294,7 +294,9 @@ impl Service {
             // What is no list of events is left out.
             let events = serde_json::from_slice::<Vec<RunEvent>>(&events).unwrap_or_default();
             if !may_miss || events.first().is_none_or(|first| run.is_next(first)) {
-                events.into_iter().for_each(|event| run.heard(event));
+                for event in events {
+                    run.heard(event);
+                }
             } else if run.should_ask_again() {
                 self.ask_again(run);
             }

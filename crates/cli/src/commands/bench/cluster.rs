@@ -126,7 +126,7 @@ async fn measure(args: &Args, rounds: usize) -> anyhow::Result<Measured> {
     // Forth and back, so that a machine that gets slower or faster meanwhile is so for all of them alike.
     for count in (1..=NODES_MAX).chain((1..=NODES_MAX).rev()) {
         let started = (0..count).map(|at| shops.start(at, &[])).collect::<anyhow::Result<Vec<_>>>()?;
-        let did = written(&started, rounds / 4).await?;
+        let did = written(&started, rounds / 2).await?;
         match writers.iter_mut().find(|row| row.nodes == count) {
             Some(row) => row.join(&did),
             None => writers.push(did),

@@ -50,6 +50,8 @@ const GIVE_BACK_TIME: Duration = Duration::from_secs(5);
 pub(crate) struct Working {
     /// The slots of each lane, in the order of [`Lane::ALL`], and how many there are.
     slots: [(Arc<Semaphore>, u32); 4],
+    /// Processors of this machine. Asking for them reads several files of the system, which no run should wait for.
+    processors: usize,
     /// Has parts given back when the server stops.
     leave: Notify,
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
@@ -62,15 +64,15 @@ impl Working {
             (Arc::new(Semaphore::new(permits)), slots)
         };
         let slots = [lane(slots), lane(BACKGROUND_SLOTS), lane(PART_SLOTS), lane(slots)];
-        Self { slots, leave: Notify::new(), runs: Mutex::default() }
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        Self { slots, processors, leave: Notify::new(), runs: Mutex::default() }
     }
 
     /// A free slot for a run that was accepted here, while there are processors for it: what comes together beyond that is
     /// better shared with other nodes.
     pub(super) fn room(&self, lane: Lane) -> Option<OwnedSemaphorePermit> {
         let (slots, _) = &self.slots[lane as usize];
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        if self.count() < processors { Arc::clone(slots).try_acquire_owned().ok() } else { None }
+        if self.count() < self.processors { Arc::clone(slots).try_acquire_owned().ok() } else { None }
     }
 
     /// How many it carries out now.
