@@ -21,7 +21,12 @@ impl Checks {
         if check.kind == TRANSFORM {
             return None;
         }
-        for (column_type, reading) in [(ColumnType::Real, "real"), (ColumnType::Timestamp, "timestamp")] {
+        let types = [
+            (ColumnType::Real, "real"),
+            (ColumnType::Timestamp, "timestamp"),
+            (ColumnType::Boolean, "boolean"),
+        ];
+        for (column_type, reading) in types {
             let tables = tables.with_empty_columns_as(check, column_type, reading);
             let does_compile = if check.is_words() {
                 self.can_read(check, &tables)

@@ -12,11 +12,14 @@ use super::emit::{Code, column};
 use super::figures::seconds_of;
 use super::literal;
 use super::params::{CompileError, Params, column_of};
-use super::values::{points, points_in_time, times, type_words};
+use super::values::{hint_for, may_hold, points, sort_of, times, type_words};
 
 /// The comparisons, each with its opposite.
 const OPPOSITES: [(&str, &str); 6] =
     [("==", "!="), ("!=", "=="), ("<", ">="), (">=", "<"), (">", "<="), ("<=", ">")];
+
+/// What can be computed with: a truth value counts as one or none.
+const FIGURES: [&str; 2] = ["numbers", "truth values"];
 
 /// The comparison that is so where another one is not.
 pub(super) fn opposite(op: &str) -> Option<&'static str> {
@@ -137,10 +140,9 @@ impl Writer<'_> {
             (Test::Compare { left, op, right }, so) => self.compare(left, op, right, so)?,
             (Test::Null(name), so) => format!("{}.{}()", column(name), if so { "isna" } else { "notna" }),
             (Test::In { column: name, values }, so) => {
-                self.may_hold(name, values)?;
+                may_hold(name, values, self.table)?;
                 let listed = literal::value(&Value::Array(values.clone()));
                 let found = if self.type_of(name) == ColumnType::Timestamp {
-                    points_in_time(name, values, self.table)?;
                     format!("{}.isin({})", times(&column(name)), points(&listed))
                 } else {
                     format!("{}.isin({listed})", column(name))
@@ -221,8 +223,21 @@ impl Writer<'_> {
     /// Nothing is converted: two sides of different types are an error that names both.
     fn alike(&self, left: &Side, right: &Side) -> Result<(), CompileError> {
         let (one, other) = (self.sort(left)?, self.sort(right)?);
-        if one == other {
+        let are_figures = [one, other].iter().all(|sort| FIGURES.contains(sort));
+        if one == other || are_figures {
             return Ok(());
+        }
+        if let (Side::Column(name), Side::Value(value)) | (Side::Value(value), Side::Column(name)) =
+            (left, right)
+            && self.type_of(name) == ColumnType::Boolean
+        {
+            return Err(CompileError::param(
+                format!(
+                    "`{name}` holds truth values and {value} is {}: they cannot be compared",
+                    sort_of(value)
+                ),
+                hint_for(ColumnType::Boolean, value, self.table),
+            ));
         }
         Err(CompileError::param(
             format!("{} holds {one} and {} is {other}: they cannot be compared", left.words(), right.words()),
@@ -236,11 +251,12 @@ impl Writer<'_> {
     fn sort(&self, side: &Side) -> Result<&'static str, CompileError> {
         Ok(match side {
             Side::Column(name) => match self.type_of(name) {
-                ColumnType::Integer | ColumnType::Real | ColumnType::Boolean => "numbers",
+                ColumnType::Integer | ColumnType::Real => "numbers",
                 other => type_words(other),
             },
             Side::Value(Value::String(text)) if ordain_types::is_timestamp(text) => "points in time",
             Side::Value(Value::String(_)) => "text",
+            Side::Value(Value::Bool(_)) => type_words(ColumnType::Boolean),
             Side::Value(_) => "numbers",
             Side::Now => "points in time",
             Side::Ago(span) if seconds_ago(span).is_some() => "points in time",
@@ -252,7 +268,7 @@ impl Writer<'_> {
             }
             Side::Sum(sides) | Side::Difference(sides) | Side::Product(sides) | Side::Quotient(sides) => {
                 for side in sides.iter() {
-                    if self.sort(side)? != "numbers" {
+                    if !FIGURES.contains(&self.sort(side)?) {
                         return Err(CompileError::param(
                             format!("{} is no number, so nothing can be computed from it", side.words()),
                             "name columns that hold numbers",
@@ -262,19 +278,6 @@ impl Writer<'_> {
                 "numbers"
             }
         })
-    }
-
-    /// A list of texts among numbers or truth values would never be met, and nobody would notice.
-    fn may_hold(&self, name: &str, values: &[Value]) -> Result<(), CompileError> {
-        let is_text = match self.type_of(name) {
-            ColumnType::Text | ColumnType::Timestamp => true,
-            ColumnType::Integer | ColumnType::Real | ColumnType::Boolean => false,
-            ColumnType::Json => return Ok(()),
-        };
-        match values.iter().find(|value| !value.is_null() && value.is_string() != is_text) {
-            Some(value) => Err(self.unlike(name, &format!("the value {value}"))),
-            None => Ok(()),
-        }
     }
 
     fn holds_text(&self, name: &str) -> Result<(), CompileError> {

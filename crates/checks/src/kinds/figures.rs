@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::emit::{Code, column};
 use super::params::{self, CompileError, Params};
-use super::values::{Bounds, times, type_words};
+use super::values::{Bounds, may_hold, points, times, type_words};
 use super::{CompiledKind, filter, is_number, literal};
 
 /// Observations that an anomaly needs before it judges.
@@ -167,7 +167,7 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.uses(std::slice::from_ref(&name));
     code.step(format!("compute the {function} of `{name}`"));
     match function {
-        "distinct_values" | "most_common" => return sets(code, params, &name, function),
+        "distinct_values" | "most_common" => return sets(code, params, table, (&name, function)),
         "quantiles" => return quantiles(code, params, &name),
         _ => {}
     }
@@ -223,8 +223,19 @@ pub(super) fn aggregate(code: &mut Code, params: &mut Params<'_>, table: &Table)
     Ok(())
 }
 
-fn sets(code: &mut Code, params: &mut Params<'_>, name: &str, function: &str) -> Result<(), CompileError> {
-    code.line(format!("values = {}.dropna()", column(name)));
+fn sets(
+    code: &mut Code,
+    params: &mut Params<'_>,
+    table: &Table,
+    (name, function): (&str, &str),
+) -> Result<(), CompileError> {
+    let is_time = table.column(name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
+    if is_time {
+        code.import("import pandas as pd");
+        code.line(format!("values = {}.dropna()", times(&column(name))));
+    } else {
+        code.line(format!("values = {}.dropna()", column(name)));
+    }
     if function == "most_common" {
         code.line("counts = values.value_counts()");
         code.line("observed = counts[counts == counts.max()].index.tolist()");
@@ -238,7 +249,9 @@ fn sets(code: &mut Code, params: &mut Params<'_>, name: &str, function: &str) ->
         ("equals", "len(observed) == len(SET) and all(value in SET for value in observed)"),
     ] {
         if params.get(param).is_some() {
+            may_hold(name, params.values(param)?, table)?;
             let values = literal::value(&Value::Array(params.values(param)?.to_vec()));
+            let values = if is_time { format!("{}.tolist()", points(&values)) } else { values };
             code.line(format!("{param} = {values}"));
             let test = match (function == "most_common" && param == "subset_of", params.flag("ties_okay")?) {
                 (false, _) => test,
@@ -257,7 +270,11 @@ fn sets(code: &mut Code, params: &mut Params<'_>, name: &str, function: &str) ->
         ));
     }
     code.line(format!("holds = {}", tests.join(" and ")));
-    code.line("observed = observed[:20]");
+    code.line(if is_time {
+        "observed = [str(one) for one in observed[:20]]"
+    } else {
+        "observed = observed[:20]"
+    });
     let summary = format!("the {} of {}: {{observed}}", function.replace('_', " "), literal::spoken(name));
     code.end_with_verdict(&format!("the {function} of `{name}` must be among the listed"), &summary);
     Ok(())

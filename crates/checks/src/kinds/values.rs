@@ -88,9 +88,9 @@ pub(super) fn in_set(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     code.uses(std::slice::from_ref(&name));
     let is_time = table.column(&name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
     let (own, listed) = (column(&name), literal::value(&values));
+    may_hold(&name, params.values("values")?, table)?;
     // A text is no point in time to pandas, and none would be found.
     let (own, listed) = if is_time {
-        points_in_time(&name, params.values("values")?, table)?;
         code.import("import pandas as pd");
         (times(&own), points(&listed))
     } else {
@@ -278,18 +278,44 @@ pub(super) fn points(list: &str) -> String {
     format!("pd.to_datetime({list}, utc=True, format=\"ISO8601\")")
 }
 
-/// Refuses values that are no points in time, for a column that holds such.
-pub(super) fn points_in_time(name: &str, values: &[Value], table: &Table) -> Result<(), CompileError> {
-    let is_one = |value: &&Value| value.is_null() || value.as_str().is_some_and(ordain_types::is_timestamp);
-    match values.iter().find(|value| !is_one(value)) {
-        None => Ok(()),
-        Some(other) => Err(CompileError::param(
-            format!("column `{name}` holds points in time, and {other} is none"),
-            format!(
-                "write it as 2024-01-31, or declare the column's type under `[data.{}.columns]`",
-                table.name
-            ),
-        )),
+/// Refuses values of another type than their column has: none would ever be found, and nobody would notice.
+pub(super) fn may_hold(name: &str, values: &[Value], table: &Table) -> Result<(), CompileError> {
+    let Some(holds) = table.column(name).map(|column| column.column_type) else { return Ok(()) };
+    let is_alike = |value: &Value| match holds {
+        ColumnType::Text => value.is_string(),
+        ColumnType::Integer | ColumnType::Real => value.is_number(),
+        ColumnType::Boolean => value.is_boolean(),
+        ColumnType::Timestamp => value.as_str().is_some_and(ordain_types::is_timestamp),
+        ColumnType::Json => true,
+    };
+    let Some(other) = values.iter().find(|value| !value.is_null() && !is_alike(value)) else { return Ok(()) };
+    Err(CompileError::param(
+        format!("column `{name}` holds {}, and {other} is {}", type_words(holds), sort_of(other)),
+        hint_for(holds, other, table),
+    ))
+}
+
+/// What a value of a rule is, in words.
+pub(super) fn sort_of(value: &Value) -> &'static str {
+    match value {
+        Value::String(text) if ordain_types::is_timestamp(text) => "a point in time",
+        Value::String(_) => "text",
+        Value::Number(_) => "a number",
+        Value::Bool(_) => "a truth value",
+        _ => "neither text nor a number",
+    }
+}
+
+/// What to write in place of a value of another type than its column has.
+pub(super) fn hint_for(holds: ColumnType, value: &Value, table: &Table) -> String {
+    match (holds, value) {
+        (ColumnType::Boolean, _) => format!("write true or false in place of {value}"),
+        (ColumnType::Timestamp, _) => format!(
+            "write it as 2024-01-31, or declare the column's type under `[data.{}.columns]`",
+            table.name
+        ),
+        (ColumnType::Text, Value::Number(_) | Value::Bool(_)) => format!("write \"{value}\", in quotes"),
+        _ => format!("declare its type under `[data.{}.columns]`, or correct the rule", table.name),
     }
 }
 

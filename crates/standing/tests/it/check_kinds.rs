@@ -48,12 +48,7 @@ async fn rows_that_follow_one_another_are_judged_within_their_group() {
     stands(&results, "once", CheckStatus::Pass, "");
     stands(&results, "gap-all", CheckStatus::Error, "a length of time");
     stands(&results, "text", CheckStatus::Error, "column `state` holds text, and jumps are between numbers");
-    stands(
-        &results,
-        "typed",
-        CheckStatus::Error,
-        "column `value` holds whole numbers, and the rule asks for the value \"10\"",
-    );
+    stands(&results, "typed", CheckStatus::Error, "column `value` holds whole numbers, and \"10\" is text");
     let understood = results["when"].understood.as_deref().unwrap();
     assert_eq!(understood, "readings: `value` must be at most 12, where `state` is live");
 }
@@ -242,5 +237,62 @@ async fn a_day_can_be_compared_with_times_that_name_a_zone_or_none() {
         assert_eq!(keys(&results[id]).join(" "), failing, "{:?}", results[id]);
     }
     stands(&results, "none", CheckStatus::Pass, "");
-    stands(&results, "text", CheckStatus::Error, "holds points in time, and \"Christmas\" is none");
+    stands(&results, "text", CheckStatus::Error, "holds points in time, and \"Christmas\" is text");
+}
+
+const ZIPS: &[u8] = b"id,zip,qty,price,ok,day\n1,01067,2,1.50,yes,2025-01-01\n2,10115,3,2,no,2025-01-02\n3,10115,4,3,yes,2025-01-03\n";
+
+#[tokio::test]
+async fn a_list_of_values_of_another_type_than_its_column_does_not_pass_silently() {
+    let record = |id: &str, kind: &str, params: serde_json::Value| json!({"check_id": id, "kind": kind, "target_table": "a", "key_columns": ["id"], "params": params});
+    let listed = |id: &str, column: &str, values: serde_json::Value| {
+        record(id, "in_set", json!({"column": column, "values": values, "negate": true}))
+    };
+    let figure = |id: &str, function: &str, column: &str, how: &str, values: serde_json::Value| {
+        record(id, "aggregate", json!({"column": column, "function": function, how: values}))
+    };
+    let when = json!({"compare": {"left": {"column": "ok"}, "op": "==", "right": {"value": "no"}}});
+    let checks = json!([
+        listed("zip", "zip", json!([10115])),
+        listed("qty", "qty", json!(["3"])),
+        listed("ok", "ok", json!(["no"])),
+        listed("zips", "zip", json!(["10115"])),
+        listed("qtys", "qty", json!([3])),
+        listed("oks", "ok", json!([false])),
+        record("words", "in_set", json!({"column": "ok", "values": ["yes", "no"]})),
+        figure("contains", "distinct_values", "zip", "contains", json!([10115])),
+        figure("subset", "most_common", "qty", "subset_of", json!(["2", "3"])),
+        figure("equals", "distinct_values", "ok", "equals", json!(["yes", "no"])),
+        figure("days", "distinct_values", "day", "contains", json!(["2025-01-02"])),
+        figure("truths", "distinct_values", "ok", "equals", json!([true, false])),
+        record("when", "not_null", json!({"columns": "id", "when": when})),
+    ]);
+    let world = World::with(&checks.to_string(), &[("a.csv", ZIPS)]);
+    for settings in ["", "[checks]\nlarge_rows = 1\n"] {
+        world.write("ordain.toml", &format!("[workspace]\nname = \"w\"\n{settings}"));
+        let results = world.run().await;
+        for (id, reason) in [
+            ("zip", "column `zip` holds text, and 10115 is a number"),
+            ("qty", "column `qty` holds whole numbers, and \"3\" is text"),
+            ("ok", "column `ok` holds truth values, and \"no\" is text"),
+            ("words", "write true or false in place of \"yes\""),
+            ("contains", "holds text, and 10115 is a number"),
+            ("subset", "holds whole numbers, and \"2\" is text"),
+            ("equals", "write true or false"),
+            ("when", "`ok` holds truth values and \"no\" is text: they cannot be compared"),
+        ] {
+            stands(&results, id, CheckStatus::Error, reason);
+        }
+        for (id, failed) in [("zips", 2), ("qtys", 1), ("oks", 1)] {
+            assert_eq!(results[id].failed, Some(failed), "{:?}", results[id]);
+        }
+        stands(&results, "days", CheckStatus::Pass, "");
+        stands(&results, "truths", CheckStatus::Pass, "");
+    }
+    // A header alone has no figure.
+    world.write("data/a.csv", "id,zip,qty,price,ok,day\n");
+    let results = world.run().await;
+    for id in ["contains", "subset", "equals", "days", "truths", "zip", "zips"] {
+        stands(&results, id, CheckStatus::Skipped, "empty_table: table `a` has no rows");
+    }
 }
