@@ -84,16 +84,17 @@ pub(crate) fn buy(address: &str, key: &str) -> Option<Value> {
 
 /// Asks one server after the other, under the same key, until one says that the purchase is committed.
 pub(crate) fn bought(servers: &[&str], key: &str) -> String {
-    let deadline = Instant::now() + Duration::from_mins(2);
+    let (deadline, mut last) = (Instant::now() + Duration::from_mins(2), None);
     for address in servers.iter().cycle() {
-        assert!(Instant::now() < deadline, "{key} was never bought");
+        assert!(Instant::now() < deadline, "{key} was never bought: {last:?}");
         match buy(address, key) {
             Some(record) if record["state"] == "committed" => {
                 return record["run_id"].as_str().unwrap().to_owned();
             }
             // The server is gone, or the database has not noticed yet that another one is.
-            _ => std::thread::sleep(Duration::from_millis(50)),
+            other => last = other,
         }
+        std::thread::sleep(Duration::from_millis(50));
     }
     unreachable!("there is a server to ask")
 }

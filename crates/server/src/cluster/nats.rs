@@ -17,9 +17,9 @@ use async_nats::jetstream::context::{
     ConsumerInfoError, ConsumerInfoErrorKind, CreateStreamError, CreateStreamErrorKind, RequestError,
     RequestErrorKind,
 };
-use async_nats::jetstream::stream::StorageType;
+use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, StorageType};
 use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
-use async_nats::{Client, ConnectOptions, ServerAddr};
+use async_nats::{Client, ConnectOptions, ServerAddr, StatusCode};
 use futures_util::stream::BoxStream;
 use ordain_engine::OtherNodes;
 use ordain_store::{QueuedRun, Secret};
@@ -201,7 +201,14 @@ fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
         let consumer = error.downcast_ref::<stream::ConsumerError>().map(stream::ConsumerError::kind);
         let info = error.downcast_ref::<ConsumerInfoError>().map(ConsumerInfoError::kind);
         let asked = error.downcast_ref::<RequestError>().map(RequestError::kind);
-        if info == Some(ConsumerInfoErrorKind::TimedOut) || asked == Some(RequestErrorKind::TimedOut) {
+        let got = error.downcast_ref::<DirectGetError>().map(DirectGetError::kind);
+        let is_unanswered = match got {
+            Some(DirectGetErrorKind::ErrorResponse(status, _)) => status == StatusCode::NO_RESPONDERS,
+            got => got == Some(DirectGetErrorKind::TimedOut),
+        };
+        let is_late =
+            info == Some(ConsumerInfoErrorKind::TimedOut) || asked == Some(RequestErrorKind::TimedOut);
+        if is_unanswered || is_late {
             return true;
         }
         match (stream, consumer) {

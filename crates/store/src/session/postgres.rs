@@ -294,9 +294,11 @@ impl PostgresSession {
     }
 
     /// Runs statements that may wait for others.
-    async fn wait_for(&self, statements: &str) -> Result<(), StoreError> {
+    async fn wait_for(&mut self, statements: &str) -> Result<(), StoreError> {
+        self.busy = true;
         let done = self.client()?.batch_execute(statements);
         let done = self.pool.patiently(self.server_process(), done).await;
+        self.busy = false;
         done.map_err(|error| store_error(&error))
     }
 
@@ -402,8 +404,15 @@ impl PostgresSession {
     }
 
     pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
-        let first = |error: &tokio_postgres::Error| (0, store_error(error));
         let prepared = self.prepare_all(statements).await.map_err(|error| (0, error))?;
+        self.busy = true;
+        let written = self.write_prepared(&prepared).await;
+        self.busy = false;
+        written
+    }
+
+    async fn write_prepared(&self, prepared: &[Prepared]) -> Result<Vec<Rows>, (usize, StoreError)> {
+        let first = |error: &tokio_postgres::Error| (0, store_error(error));
         let client = self.client().map_err(|error| (0, error))?;
         client.batch_execute("SAVEPOINT ordain_call").await.map_err(|error| first(&error))?;
         let all = prepared.iter().enumerate().map(|(index, (statement, params))| async move {

@@ -81,6 +81,43 @@ async fn a_process_that_stands_still_does_not_keep_others_from_writing() {
     }
 }
 
+/// Each of the two that wait has the other one behind it, and gives way to it before it has waited for long.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn those_that_give_way_to_each_other_get_past_a_process_that_stands_still() {
+    let world = World::postgres();
+    let mut options = world.shop_options();
+    let (lock_hold, lock_wait) = (Duration::from_millis(400), Duration::from_secs(1));
+    options.limits = StoreLimits { lock_hold, lock_wait, ..StoreLimits::default() };
+    let store = Store::open(options.clone()).await.unwrap();
+    let other = Store::open(options).await.unwrap();
+    let mut stopped = begin(&store, Intent::Beside).await;
+    assert!(buy(&mut stopped, "Classic", 1).await.unwrap());
+    let both = futures_util::future::join(bought_giving_way(&other), bought_giving_way(&other));
+    tokio::time::timeout(Duration::from_mins(1), both).await.expect("one of the two gets through");
+    assert_eq!(rows(&other, "inventory").await[1]["quantity_in_stock"], 8);
+}
+
+/// Buys, and begins again whenever it has kept others waiting for too long.
+async fn bought_giving_way(store: &Store) {
+    loop {
+        let mut transaction = begin(store, Intent::Beside).await;
+        let overdue = transaction.overdue();
+        let bought = async {
+            assert!(buy(&mut transaction, "Classic", 1).await?);
+            commit(transaction).await
+        };
+        let bought = tokio::select! {
+            bought = bought => bought,
+            overdue = overdue => overdue.map(|never| match never {}),
+        };
+        match bought {
+            Ok(_) => return,
+            Err(StoreError::Busy | StoreError::Conflict | StoreError::LockLimit { .. }) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
 /// Buys as soon as nobody is in the way any more.
 async fn bought_at_last(store: &Store, intent: Intent) {
     loop {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{self, Operation};
 use async_nats::jetstream::stream::StorageType;
 
-use super::{ClusterError, Link, refused};
+use super::{ClusterError, Link, once_joined};
 
 const KEY: &str = "end";
 const ACTION: &str = "keep the end of the ledger";
@@ -24,7 +24,7 @@ impl LedgerEnds {
 
     /// The end that was told last, with what names this telling.
     pub async fn last(&self) -> Result<(Option<String>, u64), ClusterError> {
-        let entry = self.0.entry(KEY).await.map_err(refused(ACTION))?;
+        let entry = once_joined(ACTION, || self.0.entry(KEY)).await?;
         Ok(match entry {
             Some(entry) if entry.operation == Operation::Put => {
                 (String::from_utf8(entry.value.to_vec()).ok(), entry.revision)

@@ -17,22 +17,24 @@ use crate::sql::{Dialect, Sql};
 
 /// How often one that waits looks again.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
+/// The part of the patience after which one that waits looks for the first time: before it has to give way itself to those
+/// that wait behind it, and late enough for a holder that is alive to have given way.
+const FIRST_LOOK: u32 = 5;
 
-/// How long to wait for a holder that should have given way: longer than it may hold a lock, shorter than the wait may be.
+/// How long a holder may be silent that should have given way: longer than it may hold a lock, shorter than the wait may be.
 pub(super) fn patience(limits: &StoreLimits) -> Duration {
     (limits.lock_wait * 2 / 3).max(limits.lock_hold * 2)
 }
 
 impl PostgresPool {
-    /// Waits for a statement of a connection. From when patience is over, holders of what it waits for are ended if they
-    /// stand still.
+    /// Waits for a statement of a connection. Those that it waits for are ended if they have stood still for too long.
     pub(super) async fn patiently<T>(
         self: &Arc<Self>,
         process: i32,
         statement: impl Future<Output = T>,
     ) -> T {
         let mut statement = pin!(statement);
-        let mut wait = self.patience;
+        let mut wait = self.patience / FIRST_LOOK;
         loop {
             if let Ok(done) = tokio::time::timeout(wait, &mut statement).await {
                 return done;
@@ -43,12 +45,15 @@ impl PostgresPool {
     }
 
     /// Ends Ordain's sessions that a connection waits for, where the server in turn has waited for their process for too long.
+    /// What stands between them waits in line itself, such as another session of a process that stands still.
     async fn end_silent_holders(self: &Arc<Self>, process: i32) {
         let patience = self.patience.as_millis();
         let sql = format!(
-            "SELECT pg_terminate_backend(pid)::text FROM pg_catalog.pg_stat_activity
-             WHERE pid = ANY (pg_blocking_pids({process})) AND application_name = 'ordain'
-               AND wait_event_type = 'Client'
+            "WITH RECURSIVE holders (pid) AS (
+                 SELECT unnest(pg_blocking_pids({process}))
+                 UNION SELECT unnest(pg_blocking_pids(pid)) FROM holders)
+             SELECT pg_terminate_backend(pid)::text FROM holders JOIN pg_catalog.pg_stat_activity USING (pid)
+             WHERE application_name = 'ordain' AND wait_event_type = 'Client'
                AND state_change < clock_timestamp() - interval '{patience} milliseconds'"
         );
         // What could not be ended now is looked at again, or the wait comes to its limit.
