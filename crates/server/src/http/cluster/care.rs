@@ -2,6 +2,7 @@
 //! offers runs again that have no message.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -123,7 +124,7 @@ impl Service {
         loop {
             let member = NodeMember {
                 node: cluster.node().to_owned(),
-                address: options.listen.to_string(),
+                address: shown_address(options.listen),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 workspace: cluster.workspace().to_owned(),
                 files: self.inner.version.get().number,
@@ -240,4 +241,14 @@ impl Service {
             self.inner.log.trouble("cluster", &what);
         }
     }
+}
+
+/// Where a node listens. One that listens on all of its addresses is shown by its machine's name.
+fn shown_address(listen: SocketAddr) -> String {
+    if listen.ip().is_unspecified()
+        && let Ok(name) = fs_err::read_to_string("/proc/sys/kernel/hostname")
+    {
+        return format!("{}:{}", name.trim_end(), listen.port());
+    }
+    listen.to_string()
 }
