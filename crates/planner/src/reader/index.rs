@@ -479,14 +479,27 @@ impl Index {
 
     /// The row of a table that has a name, as a condition.
     pub(crate) fn row_named(&self, table: usize, name: &str) -> Option<Cond> {
-        let label = self.tables[table].label.or(self.tables[table].key)?;
-        let value = self.entries(name).find_map(|entry| match &entry.what {
-            What::Value(of, column, value) if (*of, *column) == (table, label) => {
-                (super::words::value(value) == name).then(|| value.clone())
+        self.row_with(table, self.tables[table].label.or(self.tables[table].key)?, name)
+    }
+
+    /// The row that was offered by its name, or by its name and its key in brackets where several are called so.
+    pub(crate) fn row_offered(&self, table: usize, name: &str) -> Option<Cond> {
+        let of_key = || {
+            let (label, key) = name.strip_suffix(')')?.rsplit_once(" (")?;
+            self.row_named(table, label).and(self.row_with(table, self.tables[table].key?, key))
+        };
+        self.row_named(table, name).or_else(of_key)
+    }
+
+    /// The row whose value in a column is written so.
+    fn row_with(&self, table: usize, at: usize, text: &str) -> Option<Cond> {
+        let value = self.entries(text).find_map(|entry| match &entry.what {
+            What::Value(of, column, value) if (*of, *column) == (table, at) => {
+                (super::words::value(value) == text).then(|| value.clone())
             }
             _ => None,
         })?;
-        let path = Path { hops: Vec::new(), table, column: label };
+        let path = Path { hops: Vec::new(), table, column: at };
         Some(Cond::Cmp(path, Op::Eq, Operand::Lit(Lit { value, at: (0, 0) })))
     }
 
