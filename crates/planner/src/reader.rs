@@ -94,7 +94,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 14;
+pub const RULES_VERSION: u32 = 15;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -460,7 +460,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
         (_, Some(written)) => {
             let is_held = written.is_direct && brief.catalog.policy.direct_changes == DirectChanges::Hold;
             Reply::Plan(Draft {
-                code: format!("{}{}", written.code, said_as::told(&meaning.form, &brief.request)),
+                code: format!("{}{}", written.code, said_as::told(index, &meaning.form, &brief.request)),
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
                 // What was read as a question is held to change nothing, whatever its code came to be.

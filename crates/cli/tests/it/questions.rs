@@ -87,6 +87,10 @@ fn what_is_not_seen_is_not_read_as_seen_and_not_seen() {
         ("hives where the queen has not been seen", not),
         ("rows where the queen is seen", "2 hives (queen seen is true): A1"),
         ("how many hives have the queen not seen", "There are 2 hives (queen seen is not true)."),
+        (
+            "share of hives where the queen is not seen",
+            "50.00% of hives are those where queen seen is not true.",
+        ),
         ("hives where queen seen is true and queen seen is not true", "No row can be so that"),
         ("rows where honey is empty and honey kg above 2", "No row can be so that"),
     ];
@@ -150,6 +154,30 @@ fn a_year_may_be_a_column_or_that_of_a_day_and_is_asked_about() {
     ];
     answers("titles.csv", titles, &cases);
     answers_of_a_table("shifts", shifts, &[("shifts in 2025", "2. shifts where day is in 2025")]);
+}
+
+#[test]
+fn of_several_days_the_one_that_says_the_month_is_told_or_asked_about() {
+    let jobs = "job,sheets,ordered,due,delivered\n1,100,2025-01-10,2025-02-01,2025-01-30\n2,50,2025-02-11,2025-02-25,2025-03-01\n";
+    let cases = [
+        (
+            "total sheets per month",
+            "total sheets of jobs by ordered month; or total sheets of jobs by delivered month",
+        ),
+        ("total sheets by due month", "Total sheets by due month: 2025-02 (150)."),
+        ("total sheets per day", "by ordered day; or"),
+    ];
+    answers("jobs.csv", jobs, &cases);
+    // A day on which something is due is not when it was made.
+    let cases = [("total sheets per month", "Total sheets by ordered month: 2025-01 (100), 2025-02 (50).")];
+    answers("jobs.csv", &jobs.replace("delivered", "returned"), &cases);
+    let one = jobs.replace("due", "note").replace("2025-02-01", "x").replace("2025-02-25", "y");
+    let one = one.replace("delivered", "remark").replace("2025-01-30", "x").replace("2025-03-01", "y");
+    answers(
+        "jobs.csv",
+        &one,
+        &[("total sheets per month", "Total sheets by month: 2025-01 (100), 2025-02 (50).")],
+    );
 }
 
 #[test]
@@ -241,10 +269,7 @@ fn what_there_is_none_of_is_said_in_words_and_a_name_in_another_form_is_told() {
 #[test]
 fn a_choice_between_rows_of_one_name_is_answered_in_the_next_turn() {
     let folder = Folder::new();
-    folder.file(
-        "bikes.csv",
-        "bike_id,name,colour,stock\nB1,City,red,5\nB2,City,blue,4\nB3,Sled,red,3\n",
-    );
+    folder.file("bikes.csv", "bike_id,name,colour,stock\nB1,City,red,5\nB2,City,blue,4\nB3,Sled,red,3\n");
     folder.file(
         "ordain.toml",
         "[workspace]\nname = \"bikes\"\n[tables.bikes]\nseed = \"bikes.csv\"\nkey = \"bike_id\"\n[[actions]]\nname = \"sell\"\nwords = [\"sell\"]\n\
@@ -263,4 +288,30 @@ fn a_choice_between_rows_of_one_name_is_answered_in_the_next_turn() {
         assert!(ran.stdout.contains("1. City (B1); 2. City (B2)"), "{ran:?}");
         assert!(ran.stdout.contains(&format!("Sold 1 of {sold}.")), "{said}: {ran:?}");
     }
+}
+
+#[test]
+fn a_rule_about_a_column_that_is_gone_is_refused_with_its_name() {
+    let folder = Folder::new();
+    folder.file("ordain.toml", "[workspace]\nname = \"lines\"\n");
+    folder.file("lines.csv", "item,quantity,cost_eur,state\na,1,2,new\nb,2,3,old\n");
+    let imported = run_in(folder.path(), &["import", "lines.csv", "--table", "lines"]);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    for (rule, word) in [
+        ("price must be above 0", "price"),
+        ("status must be one of new, old", "status"),
+        ("when state is old, price must be above 2", "price"),
+        ("the sum of total must be at least 3", "total"),
+        ("total must be above 0", "total"),
+        ("no two rows may have the same name", "name"),
+        ("at most 5% of price may be null", "price"),
+        ("quantity must be item times price", "price"),
+    ] {
+        let read = run_in(folder.path(), &["read", rule, "--check", "--table", "lines"]);
+        let said = format!("“{word}” in it");
+        assert!([&read.stdout, &read.stderr].iter().any(|text| text.contains(&said)), "{rule}: {read:?}");
+    }
+    let asked =
+        run_in(folder.path(), &["ask", "lines where status is new", "--model", "rules", "--json"]).json();
+    assert!(asked["answer"]["text"].as_str().unwrap_or_default().contains("“status”"), "{asked}");
 }

@@ -247,6 +247,11 @@ impl Index {
     /// Columns for the periods of a day.
     fn add_cuts(&mut self, place: usize, day: usize, is_wanted: impl Fn(Period) -> bool) {
         let base = self.day_words(place, day);
+        let is_day = |column: &&Column| column.sort == Sort::Day && column.cut.is_none();
+        let days = self.tables[place].columns.iter().enumerate().filter(|(_, column)| is_day(column));
+        let days: Vec<usize> = days.map(|(at, _)| at).collect();
+        // Rows are of the month in which they were made, and not of the one in which they end.
+        let is_other = self.is_end(place, day) && days.iter().any(|other| !self.is_end(place, *other));
         for (period, word, adverb) in Period::ALL.into_iter().filter(|(period, ..)| is_wanted(*period)) {
             if self.tables[place]
                 .columns
@@ -256,7 +261,9 @@ impl Index {
                 continue;
             }
             let known = self.tables[place].columns.iter().any(|column| column.name == word);
-            let name = if known { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
+            // Of several days the answer says which one it is.
+            let is_one = base.is_empty() || days.len() == 1;
+            let name = if known || !is_one { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
             let days = &self.tables[place].columns[day];
             let (has_nulls, years) = (days.has_nulls, days.years);
             let cut = Some((day, period));
@@ -264,7 +271,9 @@ impl Index {
             self.tables[place].columns.push(column);
             let what = What::Column(place, self.tables[place].columns.len() - 1);
             for words in [vec![word.to_owned()], split_text(adverb)] {
-                self.add_exact(&words, what.clone(), 0);
+                if !is_other {
+                    self.add_exact(&words, what.clone(), 0);
+                }
                 self.add_exact(&[base.clone(), words].concat(), what.clone(), 0);
             }
         }

@@ -115,7 +115,7 @@ impl Parser<'_> {
             for (right, end, cost) in all.filter(|(right, ..)| right != left) {
                 // `rate per day`, where rows have a day, and a number of them.
                 let mut groups = self.grouping(start).into_iter();
-                let is_open = groups.any(|(path, at, _)| at == end && path != right);
+                let is_open = groups.any(|(path, at, _)| at == end && !self.is_quantity(&path));
                 match self.said_per(&right, says_by, start, end) {
                     Per::Ratio if is_total && !is_open => found.push((right, end, cost)),
                     Per::Ratio | Per::Open => self.says_both(&right, start, end),

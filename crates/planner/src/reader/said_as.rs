@@ -1,18 +1,21 @@
 //! Values that a question says otherwise than they are written, as names: `Kids`, where the data says `Kid`. The answer tells.
 
 use super::code::quote;
-use super::form::{Asked, Cond, Form, Lit, Operand};
+use super::form::{Asked, Cond, Form, Lit, Operand, Path};
+use super::index::{Index, Sort};
 
 /// The line that tells of them, after those that make the answer.
-pub(super) fn told(form: &Form, request: &str) -> String {
+pub(super) fn told(index: &Index, form: &Form, request: &str) -> String {
     let (Form::Select(select) | Form::Output(_, select)) = form else { return String::new() };
     let mut all = Vec::new();
     of_condition(&select.filter, &mut all);
     if let Asked::Holds(cond) | Asked::Share { part: cond, .. } = &select.asked {
         of_condition(cond, &mut all);
     }
+    // A day is said in many ways.
+    let is_name = |path: &Path| index.tables[path.table].columns[path.column].sort != Sort::Day;
     let mut told: Vec<String> = Vec::new();
-    for lit in all {
+    for (_, lit) in all.into_iter().filter(|(path, _)| is_name(path)) {
         if let Some(text) = other(lit, request)
             && !told.contains(&text)
         {
@@ -35,13 +38,13 @@ fn other(lit: &Lit, request: &str) -> Option<String> {
     (is_name && letters(said) != letters(value)).then(|| format!("“{said}” is read as {value}"))
 }
 
-fn of_condition<'a>(cond: &'a Cond, found: &mut Vec<&'a Lit>) {
+fn of_condition<'a>(cond: &'a Cond, found: &mut Vec<(&'a Path, &'a Lit)>) {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().for_each(|one| of_condition(one, found)),
         Cond::Not(inner) | Cond::Some(_, inner) => of_condition(inner, found),
-        Cond::Cmp(_, _, Operand::Lit(lit)) => found.push(lit),
+        Cond::Cmp(path, _, Operand::Lit(lit)) => found.push((path, lit)),
         Cond::Cmp(_, _, Operand::Of(_, inner)) => of_condition(inner, found),
-        // A word of a text is shown as it is there, and a day is said in many ways.
+        // A word of a text is shown as it is there.
         Cond::Cmp(..) | Cond::Word(..) | Cond::Days(..) | Cond::Null(_) => {}
     }
 }

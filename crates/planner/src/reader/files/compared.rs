@@ -1,11 +1,13 @@
 //! Rows that are called by a name: what one of them is compared with, and whether something is so of them. Two rows may have
 //! one name.
 
+use super::catalog::Source;
 use super::frames::{Frame, ROWS, SHOWN};
 use crate::reader::code::{braces, indent, quote};
-use crate::reader::form::{Cond, Path, Select};
-use crate::reader::index::{Column, split_name};
+use crate::reader::form::{Asked, Cond, Form, Measure, Path, Select};
+use crate::reader::index::{Column, Index, split_name};
 use crate::reader::lexicon::singular;
+use crate::reader::token::Token;
 use crate::reader::words;
 
 impl Frame<'_> {
@@ -39,20 +41,30 @@ impl Frame<'_> {
             self.none(select),
         ))
     }
+}
 
-    /// The lines that tell how many different things the rows are of, where a column is called as they are: `days`.
-    pub(super) fn twins(&self) -> String {
-        let table = &self.index.tables[self.table];
-        let is_noun = |column: &&Column| {
-            let words = split_name(&column.name).into_iter().map(|word| singular(&word)).collect::<Vec<_>>();
-            words.join(" ") == table.noun && column.cut.is_none()
-        };
-        let Some(column) = table.columns.iter().find(is_noun) else { return String::new() };
-        format!(
-            "different = rows[{}].nunique()\nif different != value:\n    answer_text += f\" Different values of {}: {{different:,}}.\"\n",
+/// The lines that tell how many different things rows are of that were counted, where a column is called as they are: `days`.
+pub(super) fn different(index: &Index, sources: &[Source], form: &Form, tokens: &[Token]) -> String {
+    let Form::Select(select) = form else { return String::new() };
+    // Of a table that is read in pieces the values are not kept.
+    if sources[select.table].is_big {
+        return String::new();
+    }
+    let is_count =
+        matches!(&select.asked, Asked::Figure { measure: Measure::Count, by, .. } if by.is_empty());
+    let table = &index.tables[select.table];
+    let is_noun = |column: &&Column| {
+        let words: Vec<String> = split_name(&column.name).iter().map(|word| singular(word)).collect();
+        words.join(" ") == table.noun && column.cut.is_none()
+    };
+    let is_said = tokens.iter().any(|token| token.stem == table.noun);
+    match table.columns.iter().find(is_noun).filter(|_| is_count && is_said) {
+        Some(column) => format!(
+            "different = rows[{}].nunique()\nif STATUS == \"success\" and different != value:\n    answer_text += f\" Different values of {}: {{different:,}}.\"\n",
             quote(&column.name),
             braces(&column.name)
-        )
+        ),
+        None => String::new(),
     }
 }
 

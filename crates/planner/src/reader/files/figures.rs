@@ -76,6 +76,8 @@ impl Frame<'_> {
 
     pub(super) fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
         let mask = self.mask(part)?;
+        // What is denied is the whole, and not the share.
+        let mask = if mask.starts_with('~') { format!("({mask})") } else { mask };
         let said = format!("where {}", words::filter_words(self.index, part));
         let of = format!("{}{}", self.noun(), self.said(&select.filter));
         if by.is_empty() {

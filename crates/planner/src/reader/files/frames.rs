@@ -548,11 +548,10 @@ impl<'a> Frame<'a> {
         let (name, line, value) = self.valued(measure, "rows")?;
         let gaps = gaps_of(&self.measured_gaps(measure, &name));
         let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
-        let twins = if *measure == Measure::Count { self.twins() } else { String::new() };
         let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
         Some(format!(
             "{line}{gaps}value = {value}\nis_there = {test}\nanswer_json = (value.item() if hasattr(value, \"item\") else value) if is_there else None\n\
-             answer_text = f\"{}{{left_out}}\" if is_there else {} if len(rows) else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n{twins}",
+             answer_text = f\"{}{{left_out}}\" if is_there else {} if len(rows) else {}\nSTATUS = \"success\" if is_there else \"no_match\"\n",
             self.sentence(select, measure),
             self.nothing(select, measure),
             self.none(select),
