@@ -33,14 +33,17 @@ mod order;
 mod parse;
 mod phrase;
 mod question;
+mod ratio;
 mod rows;
 pub(crate) mod rule;
+mod said_as;
 mod several;
 mod shape;
 mod sql;
 mod stock;
 mod token;
 mod trace;
+mod twofold;
 mod value_words;
 mod words;
 
@@ -91,7 +94,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 14;
+pub const RULES_VERSION: u32 = 15;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -252,7 +255,7 @@ fn read_tokens(index: &Index, tokens: &[Token], context: Context<'_>) -> Reading
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
         let unfit = disagreeing(index, tokens, context);
-        let stopped = unknown(index, tokens, trace.furthest());
+        let stopped = unknown(index, tokens, &trace);
         let is_strange = stopped.as_ref().is_some_and(|word| !word.is_known);
         let open = || unclear(&first).or_else(|| open::open(&first));
         return Reading::None(unfit.or_else(|| open().filter(|_| !is_strange)).or(stopped));
@@ -360,19 +363,36 @@ fn choose(parser: &Parser<'_>, forms: Vec<Form>) -> Reading {
     }
 }
 
-/// The first word that nothing knows; else the word after the last one that was understood.
-fn unknown(index: &Index, tokens: &[Token], furthest: usize) -> Option<Unknown> {
+/// The first word that nothing knows; else one that leaves open what is asked, or the word after the last one that was
+/// understood.
+fn unknown(index: &Index, tokens: &[Token], trace: &Trace) -> Option<Unknown> {
     let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
+    let is_nothing = |at: usize| index.at(tokens, at).is_empty() && !is_within(index, tokens, at);
     let is_strange = |at: usize, token: &Token| {
-        index.at(tokens, at).is_empty()
+        is_nothing(at)
             && !LEXICON.knows(token.word())
             && !index.begins(token)
             && !index.degrees.contains_key(&token.lower)
-            && !is_within(index, tokens, at)
+    };
+    // `price`, where no column is called so and none is meant by it.
+    let has_price = (0..index.tables.len()).any(|table| index.role(table, "price").is_some());
+    let is_gone = |at: usize, token: &Token| {
+        let is_role = !index.is_rule && has_price && LEXICON.has("cost", &token.lower);
+        let is_said = !index.is_rule && LEXICON.has("show", &token.lower);
+        is_nothing(at) && LEXICON.is_column_noun(&token.lower) && !is_role && !is_said
     };
     let strange = words.clone().find(|(at, token)| is_strange(*at, token));
-    let stopped = words.clone().find(|(at, _)| *at >= furthest).or_else(|| words.clone().next_back());
-    let (_, token) = strange.or(stopped)?;
+    let strange = strange.or_else(|| words.clone().find(|(at, token)| is_gone(*at, token)));
+    if let (None, Some(open)) = (strange, trace.open()) {
+        return Some(open);
+    }
+    let stopped = words.clone().find(|(at, _)| *at >= trace.furthest());
+    let stopped = stopped.or_else(|| words.clone().next_back());
+    // `total must be above 0`: not `must` is strange, but what must be so.
+    let is_verb = |token: &Token| index.is_rule && LEXICON.has("rule.must", &token.lower);
+    let subject = stopped.filter(|(_, token)| is_verb(token)).and_then(|(at, _)| at.checked_sub(1));
+    let subject = subject.filter(|at| is_nothing(*at)).map(|at| (at, &tokens[at]));
+    let (_, token) = strange.or(subject).or(stopped)?;
     let nearest =
         strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
     Some(Unknown {
@@ -440,7 +460,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
         (_, Some(written)) => {
             let is_held = written.is_direct && brief.catalog.policy.direct_changes == DirectChanges::Hold;
             Reply::Plan(Draft {
-                code: written.code.clone(),
+                code: format!("{}{}", written.code, said_as::told(index, &meaning.form, &brief.request)),
                 title: meaning.words.clone(),
                 reading: Some(meaning.words.clone()),
                 // What was read as a question is held to change nothing, whatever its code came to be.

@@ -28,6 +28,7 @@ mod nodes_sessions;
 mod nodes_traces;
 mod nodes_work;
 mod packages;
+mod questions;
 mod readme;
 mod resident;
 mod schedule;

@@ -12,6 +12,8 @@ use super::parse::Parser;
 use super::phrase::{Head, Np};
 use super::question::is_plain;
 use super::token::{Kind, Token};
+use super::twofold::contradiction;
+use super::words;
 
 impl Parser<'_> {
     /// Whether it is not certain which rows an order means. What the conversation was about was said before.
@@ -241,6 +243,11 @@ impl Parser<'_> {
         let is_no = |place: usize| self.one("no", place).or_else(|| self.one("not", place)).is_some();
         let takes_out = is_said("except") || places.clone().any(|at| self.one("and", at).is_some_and(is_no));
         let all = parts(filter);
+        if let Some((one, other)) = contradiction(&all) {
+            let (one, other) = (words::filter_words(self.index, one), words::filter_words(self.index, other));
+            self.trace.leaves_open(&self.tokens[0], &format!("No row can be so that {one}, and {other}"));
+            return true;
+        }
         let values: Vec<(&Path, &Lit)> = all.iter().filter_map(equal).collect();
         let is_never = |at: usize| {
             values[..at].iter().any(|(path, lit)| *path == values[at].0 && lit.value != values[at].1.value)

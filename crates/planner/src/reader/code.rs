@@ -1,6 +1,7 @@
 //! Writes the short program that carries a form out.
 
 mod change;
+mod compared;
 mod holds;
 mod twins;
 
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::amounts;
 use super::form::{Asked, Cond, Form, Lit, Measure, Op, Operand, Path, Select};
-use super::index::{Index, Sort};
+use super::index::{Column, Index, Sort};
 use super::parse::Parser;
 use super::sql::{Bound, Params, Query};
 use super::words;
@@ -52,7 +53,15 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn form(&mut self, parser: &Parser<'_>, form: &Form) -> Option<String> {
         Some(match form {
-            Form::Select(select) => self.select(select),
+            Form::Select(select) => {
+                let body = self.select(select);
+                match &select.asked {
+                    Asked::Holds(cond) | Asked::Share { part: cond, .. } => {
+                        self.asking(&[&select.filter, cond], body)
+                    }
+                    _ => self.asking(&[&select.filter], body),
+                }
+            }
             Form::Calls(calls) => self.calls(calls),
             Form::Offer(calls) => self.offer(parser, calls)?,
             Form::Sets(sets) => self.sets(sets),
@@ -62,7 +71,9 @@ impl Writer<'_> {
                 let head = self.guard(guard);
                 let no = self.not_so(guard);
                 let body = indent(&self.form(parser, form)?);
-                format!("{head}\n{body}else:\n    answer_text = {no}\n    STATUS = \"not_available\"\n")
+                let body =
+                    format!("{head}\n{body}else:\n    answer_text = {no}\n    STATUS = \"not_available\"\n");
+                self.asking(&[&guard.rows.filter, &guard.cond], body)
             }
             Form::Both(both) => {
                 let (first, second) = (self.form(parser, &both.0)?, self.form(parser, &both.1)?);
@@ -294,10 +305,11 @@ impl Writer<'_> {
         if column.sort == Sort::Number && !column.has_nulls {
             return format!("{sign}{{row['{name}']:,.2f}}{unit}");
         }
+        let (gap, value) = (no_value(column), format!("row['{name}']"));
         if column.has_time {
-            return format!("{{str(row['{name}']).replace('T', ' ')}}");
+            return format!("{{{}str({value}).replace('T', ' ')}}", gap(&value));
         }
-        format!("{{row['{name}']}}{unit}")
+        format!("{{{}{value}}}{unit}", gap(&value))
     }
 
     fn columns(&mut self, select: &Select, paths: &[Path]) -> String {
@@ -394,11 +406,16 @@ impl Writer<'_> {
         let rows = words::plural(&self.index.tables[select.table].noun);
         let said = self.said(&select.filter);
         let (sign, unit) = self.unit(measure);
+        let name = if by.is_empty() { "value" } else { "row['value']" };
         let format = match measure {
-            Measure::Count | Measure::Distinct(_) => "",
-            Measure::Of("avg", _) | Measure::Product(..) | Measure::Pair(..) => ":,.2f",
-            Measure::Of(_, path) if self.sort(path) == Sort::Number => ":,.2f",
-            Measure::Of(..) => ":,",
+            Measure::Count | Measure::Distinct(_) => String::new(),
+            // So little of something for each is not nothing.
+            Measure::Pair(..) => {
+                format!(":{{',.2f' if abs({name}) >= 0.01 or not {name} else ',.4g'}}")
+            }
+            Measure::Of("avg", _) | Measure::Product(..) => ":,.2f".to_owned(),
+            Measure::Of(_, path) if self.sort(path) == Sort::Number => ":,.2f".to_owned(),
+            Measure::Of(..) => ":,".to_owned(),
         };
         if by.is_empty() {
             let noun = &self.index.tables[select.table].noun;
@@ -487,12 +504,18 @@ impl Writer<'_> {
     }
 }
 
+/// The beginning of an expression that says `no value`, for a column that may have none.
+fn no_value(column: &Column) -> impl Fn(&str) -> String {
+    let has_gaps = column.has_nulls;
+    move |value| if has_gaps { format!("'no value' if {value} is None else ") } else { String::new() }
+}
+
 /// Whether all rows are asked for, in some order.
 fn is_whole(select: &Select) -> bool {
     select.nth.is_none() && select.limit.is_some_and(|limit| limit >= u64::from(u32::MAX))
 }
 
-fn indent(lines: &str) -> String {
+pub(crate) fn indent(lines: &str) -> String {
     lines.split_inclusive('\n').flat_map(|line| ["    ", line]).collect()
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::form::{Cond, Lit, Op, Operand, Order, Path};
 use super::index::{Sort, What, split_name};
+use super::lexicon::{LEXICON, verb_forms};
 use super::parse::{All, Parser, as_json, prune};
 use super::token::{Kind, Number, Unit, month_in, month_of};
 use super::trace::Naming;
@@ -94,9 +95,11 @@ impl Parser<'_> {
 
     fn base(&self, place: usize) -> All<Cond> {
         let mut found = self.value(place);
+        found.extend(self.parted(place));
         found.extend(self.of_column(place));
         found.extend(self.bounded(place));
         found.extend(self.dated(place));
+        found.extend(self.of_year(place));
         found.extend(self.compared(place));
         found.extend(self.stocked(place));
         let states = self.stock_values(place).into_iter();
@@ -107,10 +110,14 @@ impl Parser<'_> {
         found.extend(self.acted(place));
         for after in self.lex("in", place) {
             let says_name = matches!(self.tokens[after - 1].lower.as_str(), "named" | "called");
-            let says_with = self.tokens[after - 1].lower == "with";
-            let is_kept = |cond: &Cond| !(says_with && self.may_be_over(cond));
+            let word = self.tokens[after - 1].lower.as_str();
+            let (says_with, says_by) = (word == "with", word == "by");
+            // `fee by paid` puts rows together, and does not ask for those that are paid.
+            let is_kept =
+                |cond: &Cond| !(says_with && self.may_be_over(cond) || says_by && self.is_flagged(cond));
             let values = self.value(after).into_iter().filter(|(cond, ..)| says_name || !self.is_name(cond));
-            found.extend(values.filter(|(cond, ..)| is_kept(cond)));
+            let values: All<Cond> = values.filter(|(cond, ..)| is_kept(cond)).collect();
+            found.extend(if says_with { self.had(after, values) } else { values });
             found.extend(self.of_column(after).into_iter().map(|(cond, end, cost)| (cond, end, cost + 1)));
             // `under 100 cm` is no number of its own.
             if self.tokens[after - 1].lower != "under" {
@@ -119,6 +126,12 @@ impl Parser<'_> {
         }
         found.extend(self.numbered(place));
         found
+    }
+
+    /// Whether a condition is a flag that is called by its column's name.
+    fn is_flagged(&self, cond: &Cond) -> bool {
+        let Cond::Cmp(path, Op::Eq, Operand::Lit(lit)) = cond else { return false };
+        lit.at == (0, 0) && self.index.tables[path.table].columns[path.column].flag.is_some()
     }
 
     /// A value, a word of a description, a declared phrasing, or a column that is true or false.
@@ -176,6 +189,7 @@ impl Parser<'_> {
                 What::Column(table, column)
                     if table == self.focus && self.index.tables[table].columns[column].flag.is_some() =>
                 {
+                    let cost = self.flag_cost(place, end, cost);
                     let flag = self.index.tables[table].columns[column].flag.as_ref();
                     let yes = Lit { value: flag.map(|(yes, _)| yes.clone()).unwrap_or_default(), at: (0, 0) };
                     found.push((Cond::Cmp(self.own(column), Op::Eq, Operand::Lit(yes)), end, cost));
@@ -183,7 +197,7 @@ impl Parser<'_> {
                 // `hired`, where every row of a file has a day of that. `due` does not say how the day compares.
                 What::Column(table, column) if table == self.focus && self.files => {
                     let shape = &self.index.tables[table].columns[column];
-                    let is_done = shape.sort == Sort::Day && !shape.has_nulls;
+                    let is_done = shape.sort == Sort::Day && !shape.has_nulls && self.is_past(end);
                     let is_end = self.index.is_end(table, column);
                     found.extend((is_done && !is_end).then(|| (Cond::always(), end, cost + 1)));
                 }
@@ -191,6 +205,13 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Whether the word before a place says what was done: `hired`, `sold`, `born`; `day` and `date` do not.
+    fn is_past(&self, end: usize) -> bool {
+        let said = &self.tokens[end - 1].lower;
+        let is_form = |verb: &String| verb_forms(verb).iter().skip(1).any(|form| form == said);
+        said.ends_with("ed") || said == "born" || LEXICON.list("irregular").iter().any(is_form)
     }
 
     /// Whether one word may be the name of a person: `Grace`, and not `the price` of Grace Price.
@@ -235,7 +256,11 @@ impl Parser<'_> {
             }
         }
         if let Some(end) = self.one("cost", place) {
-            found.extend(self.costs().map(|column| (self.own(column), end, 0)));
+            // A column that is called `price` is meant by that word alone.
+            let is_called =
+                found.iter().any(|(path, at, cost)| path.hops.is_empty() && (*at, *cost) == (end, 0));
+            let costs = self.costs().filter(|_| !is_called);
+            found.extend(costs.map(|column| (self.own(column), end, 0)));
         }
         prune(found)
     }
@@ -597,7 +622,8 @@ impl Parser<'_> {
                     continue;
                 }
                 // `if Hansen has a contract`, `has returned`: a day of that does not say whether it is so now.
-                let is_done = end == start + 1 && self.tokens[start].lower.ends_with("ed");
+                let is_noun = cost == 0 && self.follows_no(start);
+                let is_done = end == start + 1 && !is_noun && self.tokens[start].lower.ends_with("ed");
                 if column.flag.is_some() || column.sort == Sort::Day && (cost > 0 || is_done) {
                     continue;
                 }
@@ -614,6 +640,8 @@ impl Parser<'_> {
             // `who has the Cargo` asks about now: a hire with a day on which it ended does not say who has it today.
             let values = self.value(start).into_iter();
             conds.extend(values.filter(|(cond, ..)| is_past || !self.may_be_over(cond)));
+            let mut conds = self.had(start, conds);
+            conds.extend(self.parted(start));
             conds.extend(self.bounded(start));
             conds.extend(self.numbered(start));
             conds.extend(self.of_column(start));

@@ -1,7 +1,8 @@
 //! Questions that ask how many.
 
 use super::form::{Asked, Cond, Measure, Path, Select};
-use super::index::{Sort, What};
+use super::index::{Sort, What, split_name};
+use super::lexicon::singular;
 use super::parse::{All, Parser};
 use super::phrase::Np;
 use super::question::is_plain;
@@ -16,9 +17,14 @@ impl Parser<'_> {
                 .iter()
                 .take(2)
                 .any(|token| matches!(token.lower.as_str(), "different" | "distinct"));
+            // `how many different days`, in a table of days: the days, and not the rows.
+            let has_values = is_kinds && !self.different(begin).is_empty();
+            let is_open = has_values || self.counts_otherwise(begin);
             for (np, end, cost) in
-                self.np(begin).iter().filter(|(np, ..)| np.order.is_none() && np.number.is_none())
+                self.np(begin).iter().filter(|(np, ..)| !is_open && np.order.is_none() && np.number.is_none())
             {
+                // `how many visits`, where a column of the visits says how many: it is asked which is meant.
+                let cost = cost + u32::from(self.rows_and_column(begin).is_some());
                 let done = self.done_to(np, *end);
                 for (filter, end, more) in self.with_more(np, *end).into_iter().chain(done) {
                     for (after, total) in self.tails(end) {
@@ -149,7 +155,8 @@ impl Parser<'_> {
         }
         for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| path.hops.is_empty()) {
             let is_id = self.files && self.is_number(&path) && !self.is_quantity(&path);
-            if self.sort(&path) != Sort::Text && !is_id {
+            let is_day = cost == 0 && self.is_day(&path);
+            if self.sort(&path) != Sort::Text && !is_id && !is_day {
                 continue;
             }
             let rows = if self.files { self.with_verb(end) } else { vec![(Cond::always(), end, 0)] };
@@ -166,6 +173,48 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Whether a column has days, and not the times of one.
+    fn is_day(&self, path: &Path) -> bool {
+        self.sort(path) == Sort::Day && !self.index.tables[path.table].columns[path.column].has_time
+    }
+
+    /// Whether `how many docks` may ask for the rows or for the sum of a column that is called so and is not known to be added
+    /// up.
+    fn counts_otherwise(&self, place: usize) -> bool {
+        let is_several = |column: usize| {
+            let words = split_name(&self.index.tables[self.focus].columns[column].name);
+            words.last().is_some_and(|last| singular(last) != *last)
+        };
+        let column = self.rows_and_column(place).map(|(column, _)| column);
+        column.is_some_and(|column| is_several(column) && !self.is_additive(&self.own(column)))
+            && self.says_rows_or_column(place)
+    }
+
+    /// The column of numbers that a word names which is the noun of the rows as well, and the end of the word.
+    pub(crate) fn rows_and_column(&self, place: usize) -> Option<(usize, usize)> {
+        let mentions = self.mentions(place);
+        let rows = mentions.iter().find(|(what, ..)| *what == What::Table(self.focus));
+        mentions.iter().find_map(|(what, end, cost)| match what {
+            What::Column(table, column) => {
+                let is_same = rows.is_some_and(|(_, at, _)| at == end) && (*table, *cost) == (self.focus, 0);
+                (is_same && self.is_quantity(&self.own(*column))).then_some((*column, *end))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether a word is both, which is said if nothing else is read.
+    pub(crate) fn says_rows_or_column(&self, place: usize) -> bool {
+        let Some((column, end)) = self.rows_and_column(place) else { return false };
+        let (token, name) = (&self.tokens[end - 1], super::words::column(self.index, &self.own(column)));
+        let reason = format!(
+            "“{}” are the rows and a column of theirs: say “how many rows”, or “total {name}”",
+            token.text
+        );
+        self.trace.leaves_open(token, &reason);
+        true
     }
 
     /// `how many reviews are missing`.

@@ -14,12 +14,24 @@ impl Parser<'_> {
         begins.extend(self.lex("what_is", start));
         begins.extend(self.lex("show", start));
         for begin in begins {
+            if self.files {
+                self.says_no_figure(begin, &|end| !self.per(end).is_empty());
+            }
             for (measure, filter, end, cost) in self.measures(begin) {
                 // After a list a figure is one of those rows.
                 let all = self
                     .list()
                     .map_or(Some(Cond::always()), |rows| rows.order.is_none().then(|| rows.filter.clone()));
                 let mut rows: All<Cond> = all.map(|all| (all, end, 0)).into_iter().collect();
+                // `average minutes per call`, of a table of calls.
+                let each = self.per_row(end).filter(|_| matches!(measure, Measure::Of("avg", _)));
+                if let Some((after, is_column)) = each {
+                    if is_column {
+                        self.says_each(&measure, after);
+                        continue;
+                    }
+                    rows.push((Cond::always(), after, 0));
+                }
                 rows.extend(
                     self.of_rows(end)
                         .into_iter()
@@ -86,6 +98,7 @@ impl Parser<'_> {
                 found.push((Measure::Product(function, left, right), Vec::new(), end, 0));
             }
         }
+        found.extend(self.ratios(place));
         // `total revenue`, where revenue is declared as a sum.
         let total = self.function(place).filter(|(_, function)| *function == "sum").map(|(end, _)| end);
         let totals = total.map(|end| self.mentions(end)).unwrap_or_default().into_iter();

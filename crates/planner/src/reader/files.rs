@@ -2,6 +2,7 @@
 
 mod catalog;
 mod chart;
+mod compared;
 mod days;
 mod doubled;
 mod figures;
@@ -10,6 +11,7 @@ mod gaps;
 mod grammar;
 mod pieces;
 mod settings;
+mod sheets;
 mod source;
 mod texts;
 mod units;
@@ -24,7 +26,7 @@ use super::index::{self, Index, Sort, split_name};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
 use super::trace::Trace;
-use super::{TOKENS_MAX, Unknown, amounts, compute, token, unknown, words};
+use super::{TOKENS_MAX, Unknown, amounts, compute, said_as, token, unknown, words};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, MadeRows, Reply};
 
@@ -85,7 +87,9 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
         all.extend(parser.outputs());
     }
     let written = |form: Form, cost: u32| {
-        let (code, rows) = frames::write(&index, &sources, &form)?;
+        let (mut code, rows) = frames::write(&index, &sources, &form)?;
+        code.push_str(&compared::different(&index, &sources, &form, tokens));
+        code.push_str(&said_as::told(&index, &form, &brief.request));
         Some(Reading { words: words::reading(&index, &form), code, rows, cost, form })
     };
     let mut readings: Vec<Reading> = Vec::new();
@@ -102,7 +106,7 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     match readings.as_slice() {
         [] => match texts::single(files, &brief.request, tokens) {
             Some((title, code)) => draft(title, code, None),
-            None => declined_for(brief, &index, unknown(&index, tokens, trace.furthest()).as_ref()),
+            None => declined_for(brief, &index, unknown(&index, tokens, &trace).as_ref()),
         },
         [one] if let Some(column) = listed_figure(&index, &one.form, tokens) => Reply::Question(format!(
             "I can read that in several ways: {}; or the sum of {column}. Say “list {column} …”, or “sum of {column} …”.",

@@ -271,7 +271,7 @@ fn offer_said(list: &[Token], request: &str, offered: &[String]) -> Option<usize
 /// The order with the row of that name in the place of the one that was not clear.
 fn picked(index: &Index, order: &Form, name: &str) -> Option<Form> {
     let fits = |argument: &Argument| match argument {
-        Argument::Row(rows) => index.row_named(rows.table, name),
+        Argument::Row(rows) => index.row_offered(rows.table, name),
         Argument::Value(_) => None,
     };
     let change = |calls: &[Call]| -> Option<Vec<Call>> {
@@ -308,14 +308,16 @@ fn supplied(index: &Index, list: &[Token], order: &Form) -> Option<Form> {
 fn chosen(index: &Index, list: &[Token], order: &Form, offered: &[String]) -> Option<Form> {
     let (Form::Calls(calls) | Form::Offer(calls)) = order else { return None };
     let [call] = calls.as_slice() else { return None };
-    let is_asked = |argument: &Argument| matches!(argument, Argument::Row(rows) if offered.iter().all(|name| index.row_named(rows.table, name).is_some()));
+    let is_asked = |argument: &Argument| matches!(argument, Argument::Row(rows) if offered.iter().all(|name| index.row_offered(rows.table, name).is_some()));
     let place = call.arguments.iter().position(|(_, argument)| is_asked(argument))?;
     let Argument::Row(rows) = &call.arguments[place].1 else { return None };
     let trace = Trace::default();
     let parser =
         Parser { context: Some(rows.as_ref().clone()), ..Parser::new(index, list, rows.table, &trace) };
-    let says_which =
-        |np: &Np| np.is_named() || !offered.is_empty() && np.head == Head::Thing && !np.conds.is_empty();
+    let says_which = |np: &Np| {
+        let is_described = matches!(np.head, Head::Thing | Head::Value) && !np.conds.is_empty();
+        np.is_named() || !offered.is_empty() && is_described
+    };
     let fits = |np: &Np, end: usize| says_which(np) && np.number.is_none() && parser.is_end(end);
     let nps = parser.np(parser.opening());
     let (np, ..) = nps.iter().filter(|(np, end, _)| fits(np, *end)).min_by_key(|(_, _, cost)| *cost)?;

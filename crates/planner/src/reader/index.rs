@@ -247,6 +247,11 @@ impl Index {
     /// Columns for the periods of a day.
     fn add_cuts(&mut self, place: usize, day: usize, is_wanted: impl Fn(Period) -> bool) {
         let base = self.day_words(place, day);
+        let is_day = |column: &&Column| column.sort == Sort::Day && column.cut.is_none();
+        let days = self.tables[place].columns.iter().enumerate().filter(|(_, column)| is_day(column));
+        let days: Vec<usize> = days.map(|(at, _)| at).collect();
+        // Rows are of the month in which they were made, and not of the one in which they end.
+        let is_other = self.is_end(place, day) && days.iter().any(|other| !self.is_end(place, *other));
         for (period, word, adverb) in Period::ALL.into_iter().filter(|(period, ..)| is_wanted(*period)) {
             if self.tables[place]
                 .columns
@@ -256,7 +261,9 @@ impl Index {
                 continue;
             }
             let known = self.tables[place].columns.iter().any(|column| column.name == word);
-            let name = if known { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
+            // Of several days the answer says which one it is.
+            let is_one = base.is_empty() || days.len() == 1;
+            let name = if known || !is_one { format!("{}_{word}", base.join("_")) } else { word.to_owned() };
             let days = &self.tables[place].columns[day];
             let (has_nulls, years) = (days.has_nulls, days.years);
             let cut = Some((day, period));
@@ -264,7 +271,9 @@ impl Index {
             self.tables[place].columns.push(column);
             let what = What::Column(place, self.tables[place].columns.len() - 1);
             for words in [vec![word.to_owned()], split_text(adverb)] {
-                self.add_exact(&words, what.clone(), 0);
+                if !is_other {
+                    self.add_exact(&words, what.clone(), 0);
+                }
                 self.add_exact(&[base.clone(), words].concat(), what.clone(), 0);
             }
         }
@@ -479,14 +488,27 @@ impl Index {
 
     /// The row of a table that has a name, as a condition.
     pub(crate) fn row_named(&self, table: usize, name: &str) -> Option<Cond> {
-        let label = self.tables[table].label.or(self.tables[table].key)?;
-        let value = self.entries(name).find_map(|entry| match &entry.what {
-            What::Value(of, column, value) if (*of, *column) == (table, label) => {
-                (super::words::value(value) == name).then(|| value.clone())
+        self.row_with(table, self.tables[table].label.or(self.tables[table].key)?, name)
+    }
+
+    /// The row that was offered by its name, or by its name and its key in brackets where several are called so.
+    pub(crate) fn row_offered(&self, table: usize, name: &str) -> Option<Cond> {
+        let of_key = || {
+            let (label, key) = name.strip_suffix(')')?.rsplit_once(" (")?;
+            self.row_named(table, label).and(self.row_with(table, self.tables[table].key?, key))
+        };
+        self.row_named(table, name).or_else(of_key)
+    }
+
+    /// The row whose value in a column is written so.
+    fn row_with(&self, table: usize, at: usize, text: &str) -> Option<Cond> {
+        let value = self.entries(text).find_map(|entry| match &entry.what {
+            What::Value(of, column, value) if (*of, *column) == (table, at) => {
+                (super::words::value(value) == text).then(|| value.clone())
             }
             _ => None,
         })?;
-        let path = Path { hops: Vec::new(), table, column: label };
+        let path = Path { hops: Vec::new(), table, column: at };
         Some(Cond::Cmp(path, Op::Eq, Operand::Lit(Lit { value, at: (0, 0) })))
     }
 

@@ -78,6 +78,9 @@ impl Lexicon {
                 | "kept_columns"
                 | "count_bounds"
                 | "doubts"
+                | "unit_words"
+                | "measure_words"
+                | "column_nouns"
         );
         if is_said && !class.starts_with("given") {
             self.words.extend(words.iter().cloned());
@@ -107,6 +110,12 @@ impl Lexicon {
             let is_plain = |class: &str| is_apart(class) || self.has("plain_classes", class);
             entries.iter().any(|entry| entry.words.len() == 1 && !is_plain(&entry.class))
         })
+    }
+
+    /// Whether a word is nothing but a noun that columns are called by: `price`, `status`.
+    pub(crate) fn is_column_noun(&self, word: &str) -> bool {
+        let is_said = !self.is_operator(word) && !self.has("filler", word);
+        is_said && self.list("column_nouns").iter().any(|class| self.has(class, word))
     }
 
     /// Whether a word is part of some phrase.

@@ -201,6 +201,8 @@ impl Parser<'_> {
                     found.push((Np { head: Head::Table, ..with_names(np, named) }, end, cost + more + less));
                 }
                 if let Some(of) = self.one("of", end) {
+                    // `the fee of Ann`, in a table of fees, is that column.
+                    let more = more + u32::from(self.rows_and_column(place).is_some());
                     for (inner, end, less) in self.np(of).iter().filter(|(inner, ..)| inner.number.is_none())
                     {
                         found.push((merged(np, inner), *end, cost + more + less));

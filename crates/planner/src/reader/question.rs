@@ -72,8 +72,9 @@ impl Parser<'_> {
                 if self.files {
                     let classes = ["file.tail", "file.all_tables"].into_iter();
                     found.extend(classes.filter_map(|class| Some((self.one(class, end)?, total))));
-                    let own =
-                        self.one("in", end).map(|start| self.mentions(start)).unwrap_or_default().into_iter();
+                    // `by station` is no way to say `in the stations`.
+                    let start = self.one("in", end).filter(|start| self.tokens[start - 1].lower != "by");
+                    let own = start.map(|start| self.mentions(start)).unwrap_or_default().into_iter();
                     found.extend(
                         own.filter(|(what, ..)| *what == What::Table(self.focus))
                             .map(|(_, end, _)| (end, total)),
@@ -95,10 +96,15 @@ impl Parser<'_> {
     pub(crate) fn per(&self, place: usize) -> All<Vec<Path>> {
         let mut found: All<Vec<Path>> = Vec::new();
         for start in self.lex("per", place) {
-            for (path, end, cost) in self.grouping(start) {
+            let says_by = self.tokens[start - 1].lower == "by";
+            let groups = |from: usize| {
+                let found = self.grouping(from).into_iter();
+                found.filter(move |(path, end, _)| self.is_group(path, says_by, from, *end))
+            };
+            for (path, end, cost) in groups(start) {
                 found.push((vec![path.clone()], end, cost));
                 for after in self.one("and", end).into_iter().chain(self.sign(',', end)) {
-                    for (second, end, more) in self.grouping(after) {
+                    for (second, end, more) in groups(after) {
                         found.push((vec![path.clone(), second], end, cost + more));
                     }
                 }
@@ -315,8 +321,15 @@ impl Parser<'_> {
                 "when" => matches!(self.sort(path), Sort::Day | Sort::Time),
                 _ => true,
             };
+            // `hives with a queen`, where a column is called so: the rows.
+            let rows = self.mentions(begin).into_iter().find(|(what, ..)| *what == What::Table(self.focus));
+            let is_rows = |end: usize| {
+                self.files
+                    && rows.as_ref().is_some_and(|(_, at, _)| *at == end)
+                    && self.rows_and_column(begin).is_none()
+            };
             for (path, end, cost) in self.columns(begin).into_iter().filter(|(path, ..)| answers(path)) {
-                let Some(path) = self.named_by(path, end) else { continue };
+                let Some(path) = self.named_by(path, end).filter(|_| !is_rows(end)) else { continue };
                 let mut rows = self.of_rows(end);
                 // `who wrote Emma`
                 if class == "who" {

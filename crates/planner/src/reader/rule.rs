@@ -70,7 +70,7 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknow
         }
     }
     let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Err(unknown(&index, &tokens, trace.furthest()));
+        return Err(unknown(&index, &tokens, &trace));
     };
     let mut rules: Vec<Rule> = Vec::new();
     for (rule, _) in all.into_iter().filter(|(_, cost)| *cost == least) {

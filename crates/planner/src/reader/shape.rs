@@ -163,8 +163,11 @@ impl Index {
             is_number && (words.iter().any(|word| LEXICON.has(list, word)) || LEXICON.has(list, &column.name))
         };
         let found: Vec<usize> = (0..columns.len()).filter(|at| fits(&columns[*at])).collect();
-        match found.as_slice() {
-            [only] => Some(*only),
+        // `price` is meant before `price_before`.
+        let exact: Vec<usize> =
+            found.iter().copied().filter(|at| LEXICON.has(list, &columns[*at].name.to_lowercase())).collect();
+        match (found.as_slice(), exact.as_slice()) {
+            ([only], _) | (_, [only]) => Some(*only),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use super::explain::Unknown;
 use super::index::{Index, What};
 use super::lexicon::LEXICON;
 use super::token::Token;
@@ -11,6 +12,7 @@ use super::token::Token;
 #[derive(Debug, Default)]
 pub(crate) struct Trace {
     furthest: Cell<usize>,
+    open: RefCell<Option<Unknown>>,
     wanted: Option<RefCell<BTreeSet<Wanted>>>,
 }
 
@@ -71,7 +73,7 @@ impl Naming {
 impl Trace {
     /// A trace that notes what could come next.
     pub(crate) fn of_next() -> Self {
-        Self { furthest: Cell::default(), wanted: Some(RefCell::default()) }
+        Self { wanted: Some(RefCell::default()), ..Self::default() }
     }
 
     /// A token was understood, up to a place.
@@ -82,6 +84,16 @@ impl Trace {
     /// The first token that was not understood.
     pub(crate) fn furthest(&self) -> usize {
         self.furthest.get()
+    }
+
+    /// A word is understood, and leaves open what is asked: what to say instead, if nothing else is read.
+    pub(crate) fn leaves_open(&self, token: &Token, reason: &str) {
+        self.open.borrow_mut().get_or_insert_with(|| Unknown::because(token, reason));
+    }
+
+    /// The first word that leaves open what is asked.
+    pub(crate) fn open(&self) -> Option<Unknown> {
+        self.open.borrow().clone()
     }
 
     /// What was looked for after the last word.

@@ -280,7 +280,8 @@ fn guarded(queries: &[String], run: &str) -> String {
     }
     format!(
         "found = [{}]\nunclear = [rows for rows in found if len(rows) != 1]\nif unclear:\n    \
-         names = \"; \".join(f\"{{place}}. {{row['label']}}\" for place, row in enumerate(unclear[0][:10], 1))\n    \
+         twins = [row[\"label\"] for row in unclear[0]]\n    \
+         names = \"; \".join(f\"{{place}}. {{row['label']}}\" + (f\" ({{row['key']}})\" if twins.count(row[\"label\"]) > 1 else \"\") for place, row in enumerate(unclear[0][:10], 1))\n    \
          answer_text = f\"{WHICH}{{names}}. Say the number.\" if names else \"There is none like that.\"\n    \
          STATUS = \"invalid_request\" if names else \"no_match\"\nelse:\n{}",
         queries.join(", "),

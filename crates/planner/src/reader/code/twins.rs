@@ -45,7 +45,9 @@ pub(super) fn told_apart(index: &Index, names: &[(String, Path)], by: &[Path]) -
             );
             format!("{{' (' + str(row[{key}]) + ')' if names_{at}.count(row[{own}]) > 1 else ''}}")
         });
-        told.push(format!("{{row[{own}]}}{}", twin.unwrap_or_default()));
+        let has_gaps = !path.hops.is_empty() || index.tables[path.table].columns[path.column].has_nulls;
+        let gap = if has_gaps { format!("'no value' if row[{own}] is None else ") } else { String::new() };
+        told.push(format!("{{{gap}row[{own}]}}{}", twin.unwrap_or_default()));
     }
     (told.join(", "), all)
 }

@@ -8,6 +8,26 @@ use crate::reader::form::{Cond, Measure, Path, Select};
 use crate::reader::words;
 
 impl Frame<'_> {
+    /// The figure of all rows, or of groups: its column or what it is called, the line before it, and the expression.
+    pub(super) fn valued(&mut self, measure: &Measure, rows: &str) -> Option<(String, String, String)> {
+        if let Measure::Pair(pair, '/') = measure {
+            let (Measure::Of("sum", left), Measure::Of("sum", right)) = pair.as_ref() else { return None };
+            let (left, right) = (quote(&self.name(left)?), quote(&self.name(right)?));
+            // Nothing is divided by 0.
+            let by = format!("{rows}[{right}].sum(min_count=1)");
+            let by = if rows == "rows" {
+                format!("({by} or float(\"nan\"))")
+            } else {
+                format!("{by}.replace(0, float(\"nan\"))")
+            };
+            let value = format!("({rows}[{left}].sum(min_count=1) / {by})");
+            return Some((self.figure_words(measure), String::new(), value));
+        }
+        let (name, line) = self.measured(measure)?;
+        let value = method(measure, &format!("{rows}[{}]", quote(&name)), rows);
+        Some((name, line, value))
+    }
+
     pub(super) fn figures(&mut self, select: &Select, measures: &[Measure], by: &[Path]) -> Option<String> {
         let keys = self.keys(by)?;
         let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
@@ -56,6 +76,8 @@ impl Frame<'_> {
 
     pub(super) fn share(&mut self, select: &Select, part: &Cond, by: &[Path]) -> Option<String> {
         let mask = self.mask(part)?;
+        // What is denied is the whole, and not the share.
+        let mask = if mask.starts_with('~') { format!("({mask})") } else { mask };
         let said = format!("where {}", words::filter_words(self.index, part));
         let of = format!("{}{}", self.noun(), self.said(&select.filter));
         if by.is_empty() {

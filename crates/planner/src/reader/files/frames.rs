@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::catalog::Source;
 use super::chart;
+use super::compared;
 use super::gaps::{gaps_of, spoken};
 use super::source::load;
 use super::units::{self, Unit};
@@ -39,6 +40,16 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(S
     let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
     if !is_in_pieces {
         code.push_str(&frame.loading());
+    }
+    if !frame.called.is_empty() {
+        let mask = mask.map(|mask| format!("rows = rows[{mask}]\n")).unwrap_or_default();
+        code.push_str(&compared::asked(
+            &frame.called,
+            &[&frame.every, &mask, &body].map(String::as_str).concat(),
+        ));
+        return Some((code, None));
+    }
+    if !is_in_pieces {
         code.push_str(&frame.every);
         if let Some(mask) = mask {
             let _ = writeln!(code, "rows = rows[{mask}]");
@@ -83,6 +94,8 @@ pub(super) struct Frame<'a> {
     pub(super) cuts: Vec<usize>,
     /// Lines that load other tables.
     pub(super) before: Vec<String>,
+    /// Rows of which one is compared with, and the column: of several it is asked which.
+    pub(super) called: Vec<(String, String)>,
     /// The rows that the program makes, with the code that tells them.
     told: Option<MadeRows>,
     /// The line that keeps all groups before rows are left out, where one without rows counts too.
@@ -90,10 +103,11 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
+    pub(super) fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
         let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
-        Self { index, sources, variable, table, joins, cuts, before, told: None, every: String::new() }
+        let (called, told, every) = (Vec::new(), None, String::new());
+        Self { index, sources, variable, table, joins, cuts, before, called, told, every }
     }
 
     /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
@@ -104,7 +118,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The lines that load the table with everything that was asked for.
-    fn loading(&self) -> String {
+    pub(super) fn loading(&self) -> String {
         let mut text: String = self.before.concat();
         let _ = writeln!(text, "{} = {}", self.variable, load(&self.sources[self.table]));
         for (hops, prefix) in &self.joins {
@@ -138,7 +152,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The name of a column within the loaded table.
-    fn name(&mut self, path: &Path) -> Option<String> {
+    pub(super) fn name(&mut self, path: &Path) -> Option<String> {
         let column = &self.index.tables[path.table].columns[path.column];
         if path.hops.is_empty() {
             if column.cut.is_some() && !self.cuts.contains(&path.column) {
@@ -219,15 +233,7 @@ impl<'a> Frame<'a> {
                 Some(self.day(path, &lit.value))
             }
             Operand::Lit(lit) => Some(literal(&lit.value)),
-            Operand::Of(of, cond) => {
-                let mut other = Frame::new(self.index, self.sources, "other", of.table);
-                let mask = other.mask(cond)?;
-                let column = other.name(of)?;
-                self.before.push(other.loading());
-                let name = format!("value_{}", self.before.len());
-                self.before.push(format!("{name} = other.loc[{mask}, {}].iloc[0]\n", quote(&column)));
-                Some(self.beside(of, path, name, false))
-            }
+            Operand::Of(of, cond) => self.of_called(path, of, cond),
         }
     }
 
@@ -464,18 +470,6 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    fn holds(&mut self, select: &Select, cond: &Cond) -> Option<String> {
-        let mask = self.mask(cond)?;
-        let asked = words::filter_words(self.index, cond);
-        Some(format!(
-            "holds = {mask}\nanswer_rows = rows.head({ROWS}).to_dict(\"records\")\nanswer_json = bool(len(rows) and holds.all())\n\
-             answer_text = ({} if answer_json else {}) if len(rows) else {}\nSTATUS = \"success\" if len(rows) else \"no_match\"\n",
-            quote(&format!("Yes: {asked}.")),
-            quote(&format!("No, it is not so that {asked}.")),
-            self.none(select),
-        ))
-    }
-
     /// A column, or a product, that a figure is computed of; and the line that makes it.
     pub(super) fn measured(&mut self, measure: &Measure) -> Option<(String, String)> {
         match measure {
@@ -488,7 +482,7 @@ impl<'a> Frame<'a> {
                 let line = format!("{}[{}] = {left} * {right}\n", self.variable, quote(&name));
                 Some((name, line))
             }
-            // Declared metrics are about tables of the store.
+            // What two columns come to is in none.
             Measure::Pair(..) => None,
         }
     }
@@ -551,8 +545,7 @@ impl<'a> Frame<'a> {
     }
 
     fn figure(&mut self, select: &Select, measure: &Measure) -> Option<String> {
-        let (name, line) = self.measured(measure)?;
-        let value = method(measure, &format!("rows[{}]", quote(&name)), "rows");
+        let (name, line, value) = self.valued(measure, "rows")?;
         let gaps = gaps_of(&self.measured_gaps(measure, &name));
         let is_count = matches!(measure, Measure::Count | Measure::Distinct(_));
         let test = if is_count { "True" } else { "len(rows) and not pd.isna(value)" };
@@ -577,11 +570,10 @@ impl<'a> Frame<'a> {
         best: Option<(bool, u64)>,
     ) -> Option<String> {
         let keys = self.keys(by)?;
-        let (name, line) = self.measured(measure)?;
         let figure = self.figure_name(measure);
         let list: Vec<String> = keys.iter().map(|(_, key)| quote(key)).collect();
         let groups = format!("rows.groupby([{}])", list.join(", "));
-        let value = method(measure, &format!("{groups}[{}]", quote(&name)), &groups);
+        let (name, line, value) = self.valued(measure, &groups)?;
         let gaps = gaps_of(&[spoken(&keys), self.measured_gaps(measure, &name)].concat());
         // The fewest of something may be none at all: then no row is left that would name the group.
         let mut used = Vec::new();

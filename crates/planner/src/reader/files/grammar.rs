@@ -43,11 +43,12 @@ impl Parser<'_> {
             }
         }
         found.extend(self.spreads(start));
-        found
-            .into_iter()
-            .filter(|(_, end, _)| self.is_end(*end))
-            .map(|(form, _, cost)| (form, cost))
-            .collect()
+        let is_torn = |form: &Form| match form {
+            Form::Select(select) | Form::Output(_, select) => self.is_torn(&select.filter),
+            _ => false,
+        };
+        let whole = found.into_iter().filter(|(form, end, _)| self.is_end(*end) && !is_torn(form));
+        whole.map(|(form, _, cost)| (form, cost)).collect()
     }
 
     /// Every question from a place on.
@@ -67,6 +68,10 @@ impl Parser<'_> {
         for (np, end, cost) in
             self.np(start).iter().filter(|(np, ..)| np.has_table() && !np.is_named() && np.order.is_none())
         {
+            // `fee by member`, where the table is called so as well: rows, or a figure of the column?
+            if start == place && self.says_rows_or_column(start) {
+                continue;
+            }
             for (by, end, more) in self.per(*end) {
                 let asked = Asked::Figure { measure: Measure::Count, by, best: None };
                 found.push((self.select(Cond::all(np.conds.clone()), asked), end, cost + more));
@@ -300,6 +305,7 @@ impl Parser<'_> {
                     self.select(filter, asked)
                 };
                 for by in self.lex("file.by", end) {
+                    self.says_no_figure(by, &|_| true);
                     for (measure, filter, end, more) in
                         self.measures(by).into_iter().chain(self.number_of(by))
                     {
@@ -314,6 +320,17 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// Says that a column needs a figure to go with groups: `top 3 days by riders`, `docks by station`.
+    pub(crate) fn says_no_figure(&self, place: usize, goes_on: &dyn Fn(usize) -> bool) {
+        let own = self.columns(place).into_iter();
+        let mut own = own.filter(|(path, ..)| self.is_quantity(path) && !self.is_additive(path));
+        if let Some((path, end, _)) = own.find(|(_, end, _)| goes_on(*end)) {
+            let name = crate::reader::words::column(self.index, &path);
+            let reason = format!("“{name}” needs a figure there: say “total {name}”, or “average {name}”");
+            self.trace.leaves_open(&self.tokens[end - 1], &reason);
+        }
     }
 
     /// Every figure that `the best region` may be about, so that the person is asked which; none if there is one alone.

@@ -34,6 +34,7 @@ pub(super) fn plan(files: &[&FileBrief], request: &str, tokens: &[Token]) -> Opt
             .or_else(|| asking.archives(&of(&ARCHIVES), start))
             .or_else(|| asking.pictures(&of(&IMAGES), start))
             .or_else(|| asking.arrays(&of(&ARRAYS), start))
+            .or_else(|| asking.sheets(start))
             .or_else(|| asking.described(start))
     })
 }
