@@ -10,6 +10,10 @@ KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
+# How numbers are written that floating point may not hold.
+BEYOND_FLOAT = re.compile(rf"[eE]\+?0*[1-9]\d\d|\d{{{FLOAT_DIGITS_MAX}}}|Infinity")
+
+
 class Unreadable(Exception):
     """A file cannot be read as the table that it claims to be; the message says why."""
 
@@ -241,11 +245,18 @@ def is_native(values, reading):
     wanted = reading["type"]
     return (
         kind in "iu" and wanted == "integer"
-        or kind == "f" and wanted in NUMBERS
+        or kind == "f" and wanted in NUMBERS and not is_infinite(values)
         or kind == "b" and wanted == "boolean"
         or kind == "M" and wanted in ("date", "timestamp")
         or wanted == "json"
     )
+
+
+def is_infinite(values):
+    """Whether a column of floating point holds what is no number."""
+    import numpy as np
+
+    return bool(np.isinf(values.to_numpy(dtype="float64", na_value=np.nan)).any())
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -420,7 +431,13 @@ def raw_table(path, facts, table, columns=None):
         rows = html_rows(path, at["index"]) if kind != "docx" else docx_rows(path, at["index"])
         body = [(row + [None] * len(names))[: len(names)] for row in rows[at.get("skip", 1) :]]
         return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
-    return trimmed(raw_text(path, at, names, columns)), at.get("skip", 0) + 1
+    return trimmed(raw_text(path, at, *every_name(names, columns, at))), at.get("skip", 0) + 1
+
+
+def every_name(names, columns, facts):
+    """The names of all columns of a text, where some are beyond those that are read, and of those that are wanted."""
+    beyond = [f"\0{place}" for place in range(facts.get("columns_left_out", 0))]
+    return [*names, *beyond], columns or (names if beyond else None)
 
 
 def with_index(frame):
@@ -490,10 +507,21 @@ def tree_of(path, kind, keys):
         parser.read_string(text)
         tree = {name: dict(parser[name]) for name in parser.sections()}
     else:
-        tree = json.loads(text)
+        tree = json_of(text)
     for key in keys:
         tree = tree[key]
     return tree
+
+
+def json_of(text, **hooks):
+    """A value as it is written in JSON. A number that floating point does not hold stays a text, so that it is told as it
+    stands in the file."""
+    if BEYOND_FLOAT.search(text):
+        as_written = lambda read: lambda part: part if within_bounds(read(part)) is MISFIT else read(part)  # noqa: E731
+        whole = lambda part: math.inf if len(part) > FLOAT_DIGITS_MAX else int(part)  # noqa: E731
+        hooks |= {"parse_float": as_written(float), "parse_int": as_written(whole)}
+        hooks["parse_constant"] = lambda part: math.nan if part == "NaN" else part
+    return json.loads(text, **hooks)
 
 
 def objects(rows, names=None):
@@ -561,7 +589,7 @@ def json_lines(path):
 
 def json_line(line, number):
     try:
-        return json.loads(line)
+        return json_of(line)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"line {number} is not JSON: {error}; correct the line") from None
 

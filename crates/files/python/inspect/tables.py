@@ -118,7 +118,7 @@ def json_facts(path):
         raise Problem("it is empty")
     repeated = []
     try:
-        value = json.loads(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
+        value = ordain_reading.json_of(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
     except (ValueError, RecursionError) as error:
         facts = jsonl_facts(path, is_asked=False)
         if facts:
@@ -241,7 +241,7 @@ def jsonl_facts(path, is_asked=True):
             if not line.strip():
                 continue
             try:
-                records.append(json.loads(line))
+                records.append(ordain_reading.json_of(line))
                 cells += len(records[-1]) if isinstance(records[-1], dict) else 1
             except (ValueError, RecursionError):
                 bad += 1
