@@ -7,6 +7,8 @@ EXACT_MAX = 2**53
 # A cell of a page spans at most this many columns or rows; objects within objects become fields down to this depth.
 SPAN_MAX, FLAT_DEPTH_MAX = 100, 4
 KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
+# How the formats of spreadsheets show a length of time, and how an OpenDocument workbook marks an error.
+LENGTH_FORMAT, OPEN_ERROR = re.compile(r"\[(h+|m+|s+)\]", re.I), b'calcext:value-type="error"'
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
@@ -330,8 +332,57 @@ def sheets(path, kind, only=None):
     import python_calamine
 
     book = python_calamine.CalamineWorkbook.from_path(str(path))
+    errors = ods_errors(path)
     for name in book.sheet_names if only is None else [only]:
-        yield name, with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+        rows = with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+        for row, column, shown in errors.get(name, ()):
+            if row < len(rows) and column < len(rows[row]):
+                rows[row][column] = shown
+        yield name, rows
+
+
+def ods_errors(path):
+    """The errors of formulas in an OpenDocument workbook as (row, column, what is shown), by sheet: its reader takes them for
+    cells without a value."""
+    import zipfile
+    from xml.parsers import expat
+
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        rest, has_any = b"", False
+        while not has_any and (piece := stream.read(1 << 20)):
+            has_any, rest = OPEN_ERROR in rest + piece, piece[-len(OPEN_ERROR) :]
+    if not has_any:
+        return {}
+    found, place, shown = {}, {"row": 0, "column": 0, "height": 1, "width": 1}, None
+
+    def start(tag, attributes):
+        nonlocal shown
+        if tag == "table:table":
+            place.update(sheet=attributes.get("table:name"), row=0)
+        elif tag == "table:table-row":
+            place.update(column=0, height=int(attributes.get("table:number-rows-repeated", 1)))
+        elif tag in ("table:table-cell", "table:covered-table-cell"):
+            place["width"] = int(attributes.get("table:number-columns-repeated", 1))
+            shown = [] if attributes.get("calcext:value-type") == "error" else None
+
+    def end(tag):
+        nonlocal shown
+        if tag == "table:table-row":
+            place["row"] += place["height"]
+        elif tag in ("table:table-cell", "table:covered-table-cell"):
+            if shown is not None:
+                found.setdefault(place["sheet"], []).append((place["row"], place["column"], "".join(shown).strip() or "#ERROR"))
+            place["column"], shown = place["column"] + place["width"], None
+
+    def data(text):
+        if shown is not None:
+            shown.append(text)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        parser.ParseFile(stream)
+    return found
 
 
 def openpyxl_sheets(path, only):
@@ -352,7 +403,7 @@ def xlrd_sheets(path, only):
 
     import xlrd
 
-    book = xlrd.open_workbook(path, on_demand=True, use_mmap=False, logfile=open(os.devnull, "w"))
+    book = xlrd.open_workbook(path, on_demand=True, formatting_info=True, use_mmap=False, logfile=open(os.devnull, "w"))
     for name in book.sheet_names() if only is None else [only]:
         sheet = book.sheet_by_name(name)
         yield name, with_whole_numbers([[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)])
@@ -365,8 +416,13 @@ def xlrd_value(cell, book):
     if cell.ctype == xlrd.XL_CELL_ERROR:
         return xlrd.error_text_from_code.get(cell.value, "#ERROR")
     if cell.ctype == xlrd.XL_CELL_DATE:
+        shown = book.format_map.get(book.xf_list[cell.xf_index].format_key)
         try:
-            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+            if shown and LENGTH_FORMAT.search(shown.format_str):
+                return datetime.timedelta(seconds=round(cell.value * 86400, 3))
+            when = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+            # A number below one is a time of some day.
+            return when.time() if cell.value < 1 else when
         except xlrd.xldate.XLDateError:
             return cell.value
     return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value

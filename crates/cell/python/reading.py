@@ -58,7 +58,7 @@ IDENTIFIER_NAMES = re.compile(
 )
 DATE_NAMES = re.compile(r"date|datum|(^|[^a-z])(day|tag|jour|on|at|month|monat|mois)([^a-z]|$)", re.I)
 VERSION_NAMES = re.compile(r"(^|[^a-z])(version|release|build|section|chapter|kapitel)([^a-z]|$)", re.I)
-TIME_NAMES = re.compile(r"time|(^|[^a-z])(ts|epoch|created|updated)([^a-z]|$)", re.I)
+TIME_NAMES = re.compile(r"time|(^|[^a-z])(ts|epoch|created|updated|modified|when)([^a-z]|$)", re.I)
 DURATION_NAMES = re.compile(r"duration|elapsed|dauer|durée|duree|runtime|run time|time spent|length|uptime", re.I)
 # The label of a last row that is a total, which is left out where it is the sum of the others.
 TOTALS = re.compile(
