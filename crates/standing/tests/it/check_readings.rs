@@ -112,6 +112,25 @@ async fn a_bound_on_another_declared_unit_is_not_the_same_rule() {
 }
 
 #[tokio::test]
+async fn what_was_decided_at_an_import_stands_beside_answers_and_checks() {
+    let checks = json!([{"check_id": "day", "target_table": "goods", "kind": "not_null", "params": {"columns": "day"}}]);
+    let world = World::with(&checks.to_string(), &[]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write("tables/goods.csv", "id,day\n1,01/02/2024\n2,03/04/2024\n");
+    world.write("ordain.toml", "[workspace]\nname = \"w\"\n[tables.goods]\nseed = \"tables/goods.csv\"\n");
+    let says_order =
+        |notes: &[String]| notes.iter().any(|note| note.contains("01/02/2024 is read month-first"));
+    let result = &world.run().await["day"];
+    assert!(says_order(&result.notes), "{result:?}");
+    let engine = world.engine().await;
+    let asked = |request: &str| engine.ask(ordain_engine::Ask::new(request, "me", "test"));
+    let record = asked("how many goods have day after 2024-01-10?").await.unwrap();
+    assert!(says_order(&record.answer.notes), "{record:?}");
+    let record = asked("how many goods are there?").await.unwrap();
+    assert_eq!(record.answer.notes, Vec::<String>::new(), "the column does not matter: {record:?}");
+}
+
+#[tokio::test]
 async fn an_empty_delivery_is_an_empty_table_for_rules_about_numbers_and_days_too() {
     let checks = |allow_empty: bool| {
         let mut checks = [
