@@ -311,9 +311,9 @@ def parse_number(reading):
         if isinstance(value, bool):
             return MISFIT
         if not isinstance(value, str):
-            return value if kind_of(value) == "number" else MISFIT
+            return within_bounds(value) if kind_of(value) == "number" else MISFIT
         if decimal == "." and PLAIN.fullmatch(value):
-            return float(value) if "." in value or len(value) > DIGITS_MAX else int(value)
+            return within_bounds(float(value)) if "." in value or len(value) > DIGITS_MAX else int(value)
         found = number_parts(value)
         if found is None or (decimal, thousands) not in marks_of(found["body"]):
             return MISFIT

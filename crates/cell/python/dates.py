@@ -52,10 +52,9 @@ def moment(found, order):
         hour = hour % 12 + (12 if parts["half"][0] in "Pp" else 0)
     fraction = int(((parts.get("fraction") or "") + "000000")[:6])
     try:
-        value = datetime.datetime(year, month, day, hour, minute, second, fraction)
-    except ValueError:
+        return datetime.datetime(year, month, day, hour, minute, second, fraction) - offset(parts.get("zone") or "")
+    except (ValueError, OverflowError):
         return None
-    return value - offset(parts.get("zone") or "")
 
 
 def has_its_weekday(text, found, order):
@@ -117,9 +116,10 @@ def decide_dates(name, texts, natives, table):
             order = table["order"]
         else:
             order = "day-first" if marks == {"."} or table.get("decimal") == "," else "month-first"
-            if any(found["first"] != found["second_part"] for _, found in short):
-                shown, found = next((text, found) for text, found in short if found["first"] != found["second_part"])
-                said = moment(found, order).date().isoformat()
+            open_days = ((text, when) for text, found in short if found["first"] != found["second_part"] and (when := moment(found, order)))
+            if shown := next(open_days, None):
+                shown, when = shown
+                said = when.date().isoformat()
                 reading["unclear"] = True
                 notes.append(f"day and month could be exchanged in every value; {shown} is read {order}, as {said}")
         reading["order"] = order
@@ -142,6 +142,13 @@ def decide_dates(name, texts, natives, table):
 
 def span(text):
     """A duration, or None."""
+    try:
+        return length_of(text)
+    except OverflowError:
+        return None
+
+
+def length_of(text):
     found = CLOCK.fullmatch(text)
     if found:
         hours, minutes, seconds = int(found["hour"]), int(found["minute"]), int(found["second"] or 0)

@@ -79,7 +79,9 @@ def headed(rows, start, width, notes):
     header = [cell_text(rows[start][at]) if at < len(rows[start]) else "" for at in range(width)]
     if len(rows[start]) == width - 1 and below and all(len(row) == width for row in below if row):
         # R writes the names of rows without a name above them.
-        header = ["row", *header[:-1]]
+        called = next(name for name in ("row", "row_name", "") if name not in header or not name)
+        header = [called, *header[:-1]]
+        notes.append("its rows begin with one field more than its header: their names" + (f", which are the column `{called}`" if called else ""))
     units = units_in(below, header)
     start += 1
     if units:
@@ -229,6 +231,12 @@ def unique_names(header, notes):
         seen.setdefault(name, 0)
         names.append(name)
     return names
+
+
+def beyond_note(names, most):
+    """What to say of a table with more columns than are read."""
+    first, last = (str(name)[:60] for name in (names[most], names[-1]))
+    return f"it has {len(names):,} columns; the first {most:,} are read, and {len(names) - most:,} are left out (`{first}` to `{last}`)"
 
 
 def doubled_note(name):

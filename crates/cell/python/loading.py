@@ -7,6 +7,8 @@ EXACT_MAX = 2**53
 # A cell of a page spans at most this many columns or rows; objects within objects become fields down to this depth.
 SPAN_MAX, FLAT_DEPTH_MAX = 100, 4
 KEY_NAMES = re.compile(r"(^|[^a-z])(id|key|nr|no|number|code)$", re.I)
+# How the formats of spreadsheets show a length of time, and how an OpenDocument workbook marks an error.
+LENGTH_FORMAT, OPEN_ERROR = re.compile(r"\[(h+|m+|s+)\]", re.I), b'calcext:value-type="error"'
 ISO_SHAPE = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 
 
@@ -241,11 +243,18 @@ def is_native(values, reading):
     wanted = reading["type"]
     return (
         kind in "iu" and wanted == "integer"
-        or kind == "f" and wanted in NUMBERS
+        or kind == "f" and wanted in NUMBERS and not is_infinite(values)
         or kind == "b" and wanted == "boolean"
         or kind == "M" and wanted in ("date", "timestamp")
         or wanted == "json"
     )
+
+
+def is_infinite(values):
+    """Whether a column of floating point holds what is no number."""
+    import numpy as np
+
+    return bool(np.isinf(values.to_numpy(dtype="float64", na_value=np.nan)).any())
 
 
 # --- files -----------------------------------------------------------------------------------------------------------
@@ -323,8 +332,57 @@ def sheets(path, kind, only=None):
     import python_calamine
 
     book = python_calamine.CalamineWorkbook.from_path(str(path))
+    errors = ods_errors(path)
     for name in book.sheet_names if only is None else [only]:
-        yield name, with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+        rows = with_whole_numbers(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+        for row, column, shown in errors.get(name, ()):
+            if row < len(rows) and column < len(rows[row]):
+                rows[row][column] = shown
+        yield name, rows
+
+
+def ods_errors(path):
+    """The errors of formulas in an OpenDocument workbook as (row, column, what is shown), by sheet: its reader takes them for
+    cells without a value."""
+    import zipfile
+    from xml.parsers import expat
+
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        rest, has_any = b"", False
+        while not has_any and (piece := stream.read(1 << 20)):
+            has_any, rest = OPEN_ERROR in rest + piece, piece[-len(OPEN_ERROR) :]
+    if not has_any:
+        return {}
+    found, place, shown = {}, {"row": 0, "column": 0, "height": 1, "width": 1}, None
+
+    def start(tag, attributes):
+        nonlocal shown
+        if tag == "table:table":
+            place.update(sheet=attributes.get("table:name"), row=0)
+        elif tag == "table:table-row":
+            place.update(column=0, height=int(attributes.get("table:number-rows-repeated", 1)))
+        elif tag in ("table:table-cell", "table:covered-table-cell"):
+            place["width"] = int(attributes.get("table:number-columns-repeated", 1))
+            shown = [] if attributes.get("calcext:value-type") == "error" else None
+
+    def end(tag):
+        nonlocal shown
+        if tag == "table:table-row":
+            place["row"] += place["height"]
+        elif tag in ("table:table-cell", "table:covered-table-cell"):
+            if shown is not None:
+                found.setdefault(place["sheet"], []).append((place["row"], place["column"], "".join(shown).strip() or "#ERROR"))
+            place["column"], shown = place["column"] + place["width"], None
+
+    def data(text):
+        if shown is not None:
+            shown.append(text)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, end, data
+    with zipfile.ZipFile(path) as archive, archive.open("content.xml") as stream:
+        parser.ParseFile(stream)
+    return found
 
 
 def openpyxl_sheets(path, only):
@@ -345,7 +403,7 @@ def xlrd_sheets(path, only):
 
     import xlrd
 
-    book = xlrd.open_workbook(path, on_demand=True, use_mmap=False, logfile=open(os.devnull, "w"))
+    book = xlrd.open_workbook(path, on_demand=True, formatting_info=True, use_mmap=False, logfile=open(os.devnull, "w"))
     for name in book.sheet_names() if only is None else [only]:
         sheet = book.sheet_by_name(name)
         yield name, with_whole_numbers([[xlrd_value(cell, book) for cell in sheet.row(at)] for at in range(sheet.nrows)])
@@ -358,8 +416,13 @@ def xlrd_value(cell, book):
     if cell.ctype == xlrd.XL_CELL_ERROR:
         return xlrd.error_text_from_code.get(cell.value, "#ERROR")
     if cell.ctype == xlrd.XL_CELL_DATE:
+        shown = book.format_map.get(book.xf_list[cell.xf_index].format_key)
         try:
-            return xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+            if shown and LENGTH_FORMAT.search(shown.format_str):
+                return datetime.timedelta(seconds=round(cell.value * 86400, 3))
+            when = xlrd.xldate.xldate_as_datetime(cell.value, book.datemode)
+            # A number below one is a time of some day.
+            return when.time() if cell.value < 1 else when
         except xlrd.xldate.XLDateError:
             return cell.value
     return bool(cell.value) if cell.ctype == xlrd.XL_CELL_BOOLEAN else cell.value
@@ -420,7 +483,13 @@ def raw_table(path, facts, table, columns=None):
         rows = html_rows(path, at["index"]) if kind != "docx" else docx_rows(path, at["index"])
         body = [(row + [None] * len(names))[: len(names)] for row in rows[at.get("skip", 1) :]]
         return pd.DataFrame(body, columns=names, dtype="object"), at.get("skip", 1) + 1
-    return trimmed(raw_text(path, at, names, columns)), at.get("skip", 0) + 1
+    return trimmed(raw_text(path, at, *every_name(names, columns, at))), at.get("skip", 0) + 1
+
+
+def every_name(names, columns, facts):
+    """The names of all columns of a text, where some are beyond those that are read, and of those that are wanted."""
+    beyond = [f"\0{place}" for place in range(facts.get("columns_left_out", 0))]
+    return [*names, *beyond], columns or (names if beyond else None)
 
 
 def with_index(frame):
@@ -471,99 +540,6 @@ def opened_member(path, at):
 
 def bytes_of(path):
     return path.read() if hasattr(path, "read") else path.read_bytes()
-
-
-def tree_of(path, kind, keys):
-    text = bytes_of(path).decode("utf-8-sig")
-    if kind in ("yaml", "yml"):
-        import yaml
-
-        tree = yaml.safe_load(text)
-    elif kind == "toml":
-        import tomllib
-
-        tree = tomllib.loads(text)
-    elif kind in ("ini", "cfg"):
-        import configparser
-
-        parser = configparser.ConfigParser(interpolation=None)
-        parser.read_string(text)
-        tree = {name: dict(parser[name]) for name in parser.sections()}
-    else:
-        tree = json.loads(text)
-    for key in keys:
-        tree = tree[key]
-    return tree
-
-
-def objects(rows, names=None):
-    """Records as a frame of the very values that they hold: pandas would make gaps of whole numbers not-a-number."""
-    import pandas as pd
-
-    names = list(dict.fromkeys(name for row in rows for name in row)) if names is None else names
-    return pd.DataFrame({name: pd.Series([row.get(name) for row in rows], dtype="object") for name in names}, columns=names)
-
-
-def is_records(tree):
-    """Whether a tree is a list of objects, or objects by their keys."""
-    items = tree.values() if isinstance(tree, dict) else tree
-    return bool(items) and all(isinstance(item, dict) for item in items)
-
-
-def records_of(tree):
-    """The objects of a list, or those of an object with their keys in front; objects within them become fields."""
-    if isinstance(tree, dict):
-        return [{"key": key} | flat(item) for key, item in tree.items()]
-    return [flat(item) for item in tree]
-
-
-def inner_tables(records):
-    """Lists of objects within records as tables of their own, by their columns. Each row says which record holds it: by
-    a field that no two records have alike, one that is called an id before others, else by the record's place."""
-    names = list(dict.fromkeys(name for record in records for name in record))
-    keys = [name for name in names if is_key([record.get(name) for record in records])]
-    key = next((name for name in keys if KEY_NAMES.search(name)), keys[0] if keys else None)
-    found = {}
-    for name in names:
-        filled = [item for record in records if (item := record.get(name)) not in (None, [])]
-        if filled and all(isinstance(item, list) and all(isinstance(part, dict) for part in item) for item in filled):
-            holders = ((record[key] if key else place, record.get(name) or []) for place, record in enumerate(records, 1))
-            found[name] = [{f"parent.{key or 'row'}": holder} | flat(part) for holder, parts in holders for part in parts]
-    return found
-
-
-def is_key(values):
-    return all(isinstance(value, (str, int)) for value in values) and len(set(values)) == len(values)
-
-
-def flat(record, depth=0):
-    """An object without objects inside: `{"a": {"b": 1}}` is `{"a.b": 1}`. Lists stay what they are."""
-    if not any(isinstance(value, dict) for value in record.values()):
-        return record
-    found = {}
-    for name, value in record.items():
-        if isinstance(value, dict) and value and depth < FLAT_DEPTH_MAX:
-            for inner, part in flat(value, depth + 1).items():
-                found.setdefault(f"{name}.{inner}", part)
-        else:
-            found[name] = value
-    return found
-
-
-def json_lines(path):
-    rows = []
-    # A text within a line may hold marks that `splitlines` takes for the end of one.
-    for number, line in enumerate(bytes_of(path).decode("utf-8-sig").split("\n"), 1):
-        if line.strip():
-            rows.append(json_line(line, number))
-    return rows
-
-
-def json_line(line, number):
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"line {number} is not JSON: {error}; correct the line") from None
 
 
 def xml_records(path, name, level):

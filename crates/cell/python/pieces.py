@@ -21,7 +21,7 @@ def raw_pieces(path, facts, table, columns=None):
     elif kind in ("jsonl", "ndjson"):
         yield from line_pieces(path, columns)
     else:
-        yield from text_pieces(path, at, [column["name"] for column in table["columns"]], columns)
+        yield from text_pieces(path, at, *every_name([column["name"] for column in table["columns"]], columns, at))
 
 
 def loaded_pieces(path, facts, table, columns=None):

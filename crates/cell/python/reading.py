@@ -28,6 +28,8 @@ LOOKED_MAX = 2000
 TOLD_MAX = 5
 # Longer runs of digits are names of things, not quantities.
 DIGITS_MAX = 18
+# Floating point holds every number of so many digits.
+FLOAT_DIGITS_MAX = 300
 TYPES = (
     "integer", "real", "decimal", "percent", "boolean", "date", "timestamp", "duration", "identifier", "category",
     "text", "json", "empty",
@@ -56,7 +58,7 @@ IDENTIFIER_NAMES = re.compile(
 )
 DATE_NAMES = re.compile(r"date|datum|(^|[^a-z])(day|tag|jour|on|at|month|monat|mois)([^a-z]|$)", re.I)
 VERSION_NAMES = re.compile(r"(^|[^a-z])(version|release|build|section|chapter|kapitel)([^a-z]|$)", re.I)
-TIME_NAMES = re.compile(r"time|(^|[^a-z])(ts|epoch|created|updated)([^a-z]|$)", re.I)
+TIME_NAMES = re.compile(r"time|(^|[^a-z])(ts|epoch|created|updated|modified|when)([^a-z]|$)", re.I)
 DURATION_NAMES = re.compile(r"duration|elapsed|dauer|durée|duree|runtime|run time|time spent|length|uptime", re.I)
 # The label of a last row that is a total, which is left out where it is the sum of the others.
 TOTALS = re.compile(
@@ -153,6 +155,9 @@ def number_parts(text):
     # A plus sign and groups of digits are a telephone number.
     if found["sign"] == "+" and any(blank in found["body"] for blank in BLANKS):
         return None
+    may_be_beyond = found["exponent"] or len(found["body"]) > FLOAT_DIGITS_MAX
+    if may_be_beyond and all(number_value(found, *marks) is MISFIT for marks in marks_of(found["body"])):
+        return None
     return found
 
 
@@ -165,8 +170,16 @@ def number_value(found, decimal, thousands):
         body = body.replace(thousands, "")
     body = body.replace(decimal, ".") + (found["exponent"] or "")
     is_negative = (found["sign"] or found["inner"]) in ("-", "−") or found["trailing"] or found["open"]
-    value = int(body) if body.isdigit() and len(body) <= DIGITS_MAX else float(body)
-    return -value if is_negative else value
+    value = within_bounds(int(body) if body.isdigit() and len(body) <= DIGITS_MAX else float(body))
+    return -value if is_negative and value is not MISFIT else value
+
+
+def within_bounds(number):
+    """A number that floating point holds; any other one is as good as unreadable, because all that is made of it is infinite."""
+    try:
+        return number if math.isfinite(number) else MISFIT
+    except OverflowError:
+        return MISFIT
 
 
 class Numbers:

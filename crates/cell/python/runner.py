@@ -46,6 +46,9 @@ VALUE_BYTES, TEXT_BYTES, LIST_BYTES, MEMBER_BYTES, OBJECT_BYTES = 48, 32, 160, 8
 RESERVE_BYTES = 4 << 20
 # The stack of a thread.
 STACK_BYTES = 8 << 20
+# Arrow may start so many threads for itself.
+ARROW_THREADS_MAX = 16
+started_threads = 0
 
 START_BYTES = 0
 START_SPACE_BYTES = 0
@@ -166,10 +169,14 @@ def call(name, /, **arguments):
 def limit(job):
     """Lowers this cell's limits to the job's. A later job of a session cannot raise them again."""
     global OPEN_RESERVE
+    if job["memory_bytes"] and job["processes"] < ARROW_THREADS_MAX:
+        start_arrow()
+    # What Ordain started itself counts for nothing.
+    stacks = started_threads * STACK_BYTES
     for what, value, reserve in (
-        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"], RESERVE_BYTES),
-        (resource.RLIMIT_AS, START_SPACE_BYTES + job["memory_bytes"] + SPACE_BYTES, 0),
-        (resource.RLIMIT_NPROC, job["processes"], 0),
+        (resource.RLIMIT_DATA, START_BYTES + job["memory_bytes"] + stacks, RESERVE_BYTES),
+        (resource.RLIMIT_AS, START_SPACE_BYTES + job["memory_bytes"] + SPACE_BYTES + stacks, 0),
+        (resource.RLIMIT_NPROC, job["processes"] + started_threads, 0),
     ):
         if job["memory_bytes"]:
             lower(what, value, reserve)
@@ -180,6 +187,26 @@ def limit(job):
     OPEN_RESERVE = functools.partial(resource.setrlimit, resource.RLIMIT_DATA, (hard, hard))
     if job["cpu_seconds"]:
         lower(resource.RLIMIT_CPU, math.ceil(sum(os.times()[:2])) + job["cpu_seconds"], 0)
+
+
+def start_arrow():
+    """Where few threads are allowed, Arrow gets its own two before they are counted: one that it computes with, and one that
+    it reads with. For a thread that it is refused later it may wait without end."""
+    global started_threads
+    pyarrow = sys.modules.get("pyarrow")
+    if started_threads or not hasattr(pyarrow, "ipc"):
+        return
+    # They would take a third one.
+    pyarrow.enable_signal_handlers(False)
+    pyarrow.set_cpu_count(1)
+    pyarrow.set_io_thread_count(1)
+    table, written = pyarrow.table({"a": [1], "b": [1]}), io.BytesIO()
+    table.to_pandas(use_threads=True)
+    with pyarrow.ipc.new_file(written, table.schema) as writer:
+        writer.write_table(table)
+    # Of what is no memory it reads the end in a thread.
+    pyarrow.ipc.open_file(pyarrow.PythonFile(written, "r")).read_all()
+    started_threads = 2
 
 
 def lower(what, value, reserve):

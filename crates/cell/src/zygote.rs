@@ -42,6 +42,8 @@ pub static READING_SOURCE: &str = concat!(
     "\n\n",
     include_str!("../python/loading.py"),
     "\n\n",
+    include_str!("../python/trees.py"),
+    "\n\n",
     include_str!("../python/blocks.py"),
     "\n\n",
     include_str!("../python/messages.py"),

@@ -4,6 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::kinds::{HINT, TRANSFORM};
+use crate::report::words::cut;
+
+/// What a rule shows of code of its owner's own.
+const CODE_LINES: usize = 2;
+const CODE_CHARACTERS_MAX: usize = 120;
 
 /// A standing rule about data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -123,7 +128,21 @@ impl Check {
         }
         let params = self.params.iter().filter(|(name, _)| *name != "code");
         let params: Vec<String> = params.map(|(name, value)| format!("{name}: {value}")).collect();
-        format!("{} {}", self.kind, params.join(", ")).trim().to_owned()
+        let rule = format!("{} {}", self.kind, params.join(", ")).trim().to_owned();
+        self.code_in_words().map(|code| format!("{rule}: {code}")).unwrap_or(rule)
+    }
+
+    /// What its owner says of the code that the record gives, and how that begins.
+    fn code_in_words(&self) -> Option<String> {
+        let code = self.params.get("code")?.as_str()?;
+        let is_telling = |line: &&str| {
+            !line.is_empty() && !["#", "import ", "from "].iter().any(|other| line.starts_with(other))
+        };
+        let lines: Vec<&str> = code.lines().map(str::trim).filter(is_telling).take(CODE_LINES).collect();
+        let begins = cut(&lines.join("; "), CODE_CHARACTERS_MAX);
+        let words = self.description.trim_end_matches('.');
+        let gap = if words.is_empty() { "" } else { "; " };
+        Some(format!("{words}{gap}code that begins with {begins}"))
     }
 
     /// The rule restated from what it was compiled to, with its table and its filter.
@@ -270,6 +289,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_rule_in_code_shows_what_its_owner_says_of_it_and_how_it_begins() {
+        let record = |description: &str| {
+            let code = "import pandas as pd\n# totals\norders = frame(\"orders\")\nwrong = orders[orders.total < 0]\nresult = {}\n";
+            let record = json!({"check_id": "A", "check_name": "a", "target_table": ["orders"], "kind": "python",
+                "description": description, "params": {"code": code}});
+            serde_json::from_value::<Check>(record).unwrap().rule()
+        };
+        let begins = "code that begins with orders = frame(\"orders\"); wrong = orders[orders.total < 0]";
+        assert_eq!(record(""), format!("python: {begins}"));
+        assert_eq!(record("Totals multiply."), format!("python: Totals multiply; {begins}"));
+    }
 
     #[test]
     fn thresholds_are_read_in_words_and_as_records() {

@@ -31,7 +31,7 @@ impl Engine {
     pub(crate) async fn brief_for(&self, trial: &RunTrial<'_>) -> Result<(Brief, String), EngineError> {
         match trial.work {
             Work::Code(task) => {
-                let brief = self.code_brief(task, &trial.prepared.briefs, &trial.policy).await?;
+                let brief = self.code_brief(task, trial.prepared.shown(), &trial.policy).await?;
                 let hash = hash(&format!("{brief:?}"));
                 Ok((brief, hash))
             }
@@ -118,7 +118,7 @@ impl Engine {
     /// What the reader understands of a question about files, without answering it.
     pub async fn read_files(&self, task: &CodeTask) -> Result<Explained, EngineError> {
         let prepared = self.prepare_files(&task.files, &task.mounted, &self.settings.limits).await?;
-        let brief = self.code_brief(task, &prepared.briefs, &self.code_policy(task)).await?;
+        let brief = self.code_brief(task, prepared.shown(), &self.code_policy(task)).await?;
         Ok(reader::explain(&brief))
     }
 

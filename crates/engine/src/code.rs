@@ -115,7 +115,7 @@ impl Engine {
         let folder = self.settings.artifacts.as_ref().map(|folder| folder.join(record.run_id.as_str()));
         let artifacts = folder.filter(|folder| !record.outcome.artifacts.is_empty() && folder.is_dir());
         let problems = prepared.problems();
-        Ok(CodeAnswer { record, problems, files: prepared.briefs, hashes: prepared.hashes, artifacts })
+        Ok(CodeAnswer { record, problems, files: prepared.shown(), hashes: prepared.hashes, artifacts })
     }
 
     /// Checks names and sizes of files and looks into them, in a cell. Files whose names are among `mounted` are in
@@ -164,11 +164,11 @@ impl Engine {
     pub(crate) async fn code_brief(
         &self,
         task: &CodeTask,
-        files: &[FileBrief],
+        files: Vec<FileBrief>,
         policy: &Policy,
     ) -> Result<Brief, EngineError> {
         let mut brief = Brief::new(Task::Code, &task.request);
-        brief.files = files.to_vec();
+        brief.files = files;
         brief.catalog = self.settings.catalog.clone();
         self.settings.helpers.source().clone_into(&mut brief.helpers);
         brief.policy.clone_from(&self.settings.policy);

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use ordain_cell::Execution;
-use ordain_store::{StoreError, Violation};
+use ordain_store::{Store, StoreError, Violation};
 use ordain_types::{
     Answer, Artifact, Cause, CodeError, Diff, ErrorClass, InvariantResult, RunError, RunOutcome, RunState,
     Trouble, format_bytes,
 };
+use ordain_verify::Effects;
 use serde_json::Value;
 
 use crate::json_bytes::json_bytes;
@@ -18,6 +19,9 @@ use crate::work::Work;
 /// Variables that a plan gives back.
 pub(crate) const COLLECTED: [&str; 7] =
     ["answer_text", "STATUS", "answer_rows", "answer_columns", "answer_json", "ACTION", "SHOULD_MUTATE"];
+
+/// Notes about tables that an answer carries.
+const SEED_NOTES_MAX: usize = 4;
 
 /// The one status under which a change may be committed, besides those that a workspace declares.
 const SUCCESS: &str = "success";
@@ -275,6 +279,18 @@ pub(crate) fn describe(error: &CodeError) -> String {
     }
 }
 
+/// An error of code that Ordain wrote: what was wrong in the data, and no line of what nobody who asked has written.
+pub(crate) fn in_data(error: RunError) -> RunError {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let rest = error.message.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
+    let message = match rest.filter(|(line, _)| is_number(line)) {
+        // It raises this one itself, with words for people.
+        Some((_, rest)) => rest.strip_prefix("ValueError: ").unwrap_or(rest).to_owned(),
+        None => error.message,
+    };
+    RunError { message, ..error }
+}
+
 /// What the plan said was so is not: its changes break a rule, and nothing of them is kept.
 pub(crate) fn violated<D>(violations: &[Violation], mut attempt: Attempt) -> Tried<D> {
     let messages = violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
@@ -311,4 +327,15 @@ pub(crate) fn broken_rules(violations: &[Violation]) -> Vec<InvariantResult> {
             rows: violation.rows.clone(),
         })
         .collect()
+}
+
+/// What was decided of the columns that code names when their tables were made from files.
+pub(crate) fn seed_notes(store: &Store, effects: &Effects) -> Vec<String> {
+    let noted = effects.reads.iter().flat_map(|(table, read)| {
+        let is_named =
+            |note: &String| note.split_once(": ").is_some_and(|(column, _)| read.named.contains(column));
+        let notes = store.seed_notes(table).into_iter().filter(is_named);
+        notes.map(move |note| format!("{table}: {note}")).collect::<Vec<_>>()
+    });
+    noted.take(SEED_NOTES_MAX).collect()
 }

@@ -217,6 +217,10 @@ impl Story {
                 Some(Box::new(Attempt { status: Some(status.to_owned()), answer, ..Attempt::default() }))
             }
             End::Stopped { error, state, attempt } => {
+                let is_of_model = self.plan.model.is_some();
+                let is_ours =
+                    matches!(self.plan.source, PlanSource::Rules | PlanSource::Cache) && !is_of_model;
+                let error = if is_ours { crate::outcome::in_data(error) } else { error };
                 (record.state, record.error) = (state, Some(error));
                 attempt
             }

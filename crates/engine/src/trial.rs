@@ -500,6 +500,9 @@ impl<'a> RunTrial<'a> {
         if !self.prepared.briefs.is_empty() {
             notes.extend(self.prepared.notes(accepted.code.code()));
         }
+        if matches!(self.work, Work::Ask(_)) && !accepted.effects.may_write {
+            notes.extend(outcome::seed_notes(&self.engine.store, &accepted.effects));
+        }
         let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
         for note in told.filter_map(Value::as_str) {
             if !notes.iter().any(|known| known == note) {

@@ -34,6 +34,8 @@ import pyarrow as pa
 
 SAMPLES = 5
 DISTINCT_MAX = 20
+# As many columns as a sheet of a workbook may have are read; of more than a few thousand less is told.
+COLUMNS_MAX, TOLD_COLUMNS_MAX = 16_384, 2_000
 NOTED = 8
 # Columns that are worked on at once.
 THREADS = 2
@@ -325,6 +327,11 @@ def described(name, values, column_type, one):
 
 def written(number, sheet, raw):
     frame, notes = raw.frame.reset_index(drop=True), list(raw.notes)
+    if len(frame.columns) > COLUMNS_MAX:
+        notes.insert(0, reading.beyond_note(list(frame.columns), COLUMNS_MAX))
+        frame = frame.iloc[:, :COLUMNS_MAX]
+        units = {place: unit for place, unit in raw.units.items() if place < COLUMNS_MAX}
+        raw = Raw(frame, (), units, raw.first_row, raw.exact, raw.readings, raw.stored, raw.ready, raw.counts)
     frame.columns = reading.unique_names([str(name) for name in frame.columns], notes)
     doubled = [name for name in frame.columns if reading.doubled_note(name) in notes]
     is_open = known is None and raw.readings is None
@@ -365,6 +372,8 @@ def written(number, sheet, raw):
             one["doubled"] = True
         column_type = (known or {}).get(name) or SCHEMA_TYPES.get(one["type"], "text")
         columns.append(described(name, values, column_type, one))
+    for column in columns if len(columns) > TOLD_COLUMNS_MAX else ():
+        column |= {"samples": []} if column["type"] == "text" else {"samples": [], "values": None}
     table = pa.Table.from_arrays([array for _, _, array in made], names=list(frame.columns))
     table = table.replace_schema_metadata({"ordain.misfits": json.dumps(misfits), "ordain.first_row": str(raw.first_row)})
     target = f"{number}.arrow"

@@ -6,14 +6,8 @@ use serde_json::{Map, Value, json};
 /// The declaration for a file of this name: by the name as it is, or without one ending after the other, as
 /// `orders.csv` and `orders` of `orders.csv.gz`; nothing where there is none.
 pub fn declaration_of(catalog: &Catalog, name: &str) -> Value {
-    let notes = section_of(catalog, name).and_then(|section| catalog.data.get(section));
+    let notes = catalog.section_of(name).and_then(|section| catalog.data.get(section));
     notes.map_or_else(|| json!({}), declared)
-}
-
-/// The name of that declaration.
-pub fn section_of<'a>(catalog: &'a Catalog, name: &str) -> Option<&'a String> {
-    let mut names = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
-    names.find_map(|name| Some(catalog.data.get_key_value(name)?.0))
 }
 
 fn declared(notes: &DataNotes) -> Value {

@@ -3,8 +3,10 @@
 use ordain_planner::FileBrief;
 use serde_json::Value;
 
-/// What may be told about all files together.
+/// What may be told about all files together in detail.
 const BYTES_MAX: usize = 160 * 1024;
+/// The same of the names and types of columns: a question may be about any of them. A model is shown less, and told so.
+const NAMES_BYTES_MAX: usize = 4 << 20;
 /// Columns that are still named when there are too many files to tell everything.
 const COLUMNS_KEPT: usize = 40;
 
@@ -14,8 +16,10 @@ const KEPT: [&str; 10] =
 
 /// Leaves out details, the least needed first, until everything fits.
 pub(super) fn fit(briefs: &mut [FileBrief]) {
-    for cut in [cut_samples, cut_columns, cut_all] {
-        if size(briefs) <= BYTES_MAX {
+    let cuts: [(usize, fn(&mut Value)); 3] =
+        [(BYTES_MAX, cut_samples), (NAMES_BYTES_MAX, cut_columns), (NAMES_BYTES_MAX, cut_all)];
+    for (bytes_max, cut) in cuts {
+        if size(briefs) <= bytes_max {
             return;
         }
         for brief in &mut *briefs {
@@ -96,8 +100,14 @@ mod tests {
         };
         let mut briefs: Vec<FileBrief> = (0..1000).map(brief).collect();
         fit(&mut briefs);
-        assert!(size(&briefs) <= BYTES_MAX);
-        assert_eq!(briefs[999].facts["tables"][0]["rows"], 9);
+        assert!(size(&briefs) <= NAMES_BYTES_MAX);
+        let last = &briefs[999].facts["tables"][0];
+        assert_eq!((&last["rows"], &last["columns"][29]["name"]), (&json!(9), &json!("column 29")));
+        assert!(last["columns"][29].get("samples").is_none());
+        let mut many: Vec<FileBrief> = (0..20_000).map(brief).collect();
+        fit(&mut many);
+        assert!(size(&many) <= NAMES_BYTES_MAX);
+        assert_eq!(many[9999].facts["tables"][0]["rows"], 9);
         let mut few = vec![brief(1)];
         fit(&mut few);
         assert_eq!(few[0].facts, facts);

@@ -10,7 +10,7 @@ mod look;
 mod readings;
 mod seeds;
 
-pub use declared::{declaration_of, section_of};
+pub use declared::declaration_of;
 pub use look::{convert_program, convert_settings, own_code};
 pub use seeds::{Units, open_store, open_with_units};
 
@@ -79,6 +79,13 @@ impl Prepared {
         self.files.iter().filter(|file| !self.mounted.contains(&file.name)).cloned().collect()
     }
 
+    /// The facts as a planner is shown them: without details, the least needed first, where there are too many.
+    pub fn shown(&self) -> Vec<FileBrief> {
+        let mut briefs = self.briefs.clone();
+        facts::fit(&mut briefs);
+        briefs
+    }
+
     /// The problems that were found, by file: those refused, and those that could not be read.
     pub fn problems(&self) -> Vec<RefusedFile> {
         let unreadable = self.briefs.iter().filter_map(|brief| {
@@ -119,7 +126,6 @@ pub async fn prepare(
         prepared.briefs.push(FileBrief { name: file.name.clone(), bytes, kind, facts });
     }
     prepared.readings = prepared.briefs.iter().filter_map(readings::reading).collect();
-    facts::fit(&mut prepared.briefs);
     Ok(prepared)
 }
 

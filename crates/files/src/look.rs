@@ -28,8 +28,8 @@ const CONVERT: &str = include_str!("../python/convert.py");
 const CONVERTED_BYTES_MAX: u64 = 8 << 30;
 /// How many files may break their cell before the rest is left alone.
 const BREAKS_MAX: usize = 8;
-/// What may be told about one file.
-const FACTS_BYTES_MAX: usize = 256 * 1024;
+/// What may be told about one file; the program leaves out details long before.
+const FACTS_BYTES_MAX: usize = 8 << 20;
 /// What may come out of an archive, as a multiple of the largest file that may be given.
 const EXPANSION_MAX: u64 = 5;
 

@@ -42,7 +42,9 @@ impl Prepared {
                 }
             }
         }
+        let left_out = notes.len().saturating_sub(NOTES_MAX);
         notes.truncate(NOTES_MAX);
+        notes.extend((left_out > 0).then(|| format!("and {left_out} more notes")));
         notes
     }
 }

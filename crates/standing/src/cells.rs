@@ -291,7 +291,8 @@ impl Checks {
             (true, Some(_)) => "DuckDB, which judges large tables, takes 160MiB and more",
             (false, _) => "fewer columns, or pieces of the table, take less",
         };
-        Ok(found(&execution, artifacts, check.kind == TRANSFORM, advice))
+        let is_ours = ready.plan.source.is_ours();
+        Ok(found(&execution, artifacts, check.kind == TRANSFORM, is_ours, advice))
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {
@@ -333,6 +334,7 @@ fn found(
     execution: &Execution,
     artifacts: &Path,
     is_transform: bool,
+    is_ours: bool,
     advice: &str,
 ) -> Result<CheckFindings, String> {
     match execution.cause {
@@ -341,8 +343,12 @@ fn found(
             let Some(error) = &execution.error else {
                 return Err(format!("the code ended with exit code {}", execution.exit.unwrap_or_default()));
             };
-            let line = error.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-            return Err(one_line(&format!("{}: {}{line}", error.kind, error.message)));
+            // Code of Ordain's own raises this one itself, with words for people; what else is wrong is in the data.
+            if is_ours && error.kind == "ValueError" {
+                return Err(one_line(&error.message));
+            }
+            let line = error.line.filter(|_| !is_ours).map(|line| format!(" (line {line})"));
+            return Err(one_line(&format!("{}: {}{}", error.kind, error.message, line.unwrap_or_default())));
         }
         Cause::MemoryLimit => {
             return Err(format!(

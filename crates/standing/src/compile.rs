@@ -153,6 +153,7 @@ impl Checks {
                 Err(stale) => why = why.or(Some(stale)),
             }
         }
+        let why = why.filter(|_| !results.options.is_new);
         self.compile(check, why, results, head, tables, inputs, progress).await
     }
 

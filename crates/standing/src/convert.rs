@@ -25,7 +25,7 @@ use crate::sources::{self, DataFile};
 use crate::tables::ColumnFacts;
 
 /// The version of the converter: what an older one left is made anew.
-const CONVERTER_VERSION: u32 = 9;
+const CONVERTER_VERSION: u32 = 10;
 /// Files that one executor is shown.
 const BATCH: usize = 500;
 /// What the converter may use for each byte of a file: the text, the columns, and the Arrow file in its work folder.

@@ -209,7 +209,9 @@ impl Checks {
             .any(|entry| entry.check.check_id == check_id && entry.check.is_words());
         let planner = if is_words { planner.clone() } else { Planner::Rules };
         let selection = Selection::only(check_id);
-        let options = CheckOptions { selection, planner, force, is_trial: true, ..CheckOptions::default() };
+        let is_new = found(&self.workspace.root, check_id).is_err();
+        let options =
+            CheckOptions { selection, planner, force, is_trial: true, is_new, ..CheckOptions::default() };
         let task = self.task(change.files.clone(), &note.who, &note.through);
         let task = CheckTask { request: format!("try check {check_id}"), options, ..task };
         let (_, run) = self.run(task, &mut Quiet).await?;

@@ -35,6 +35,12 @@ pub(crate) fn otherwise(
     Some(Readiness::Skipped(SkipReason::NotCompiled, words))
 }
 
+/// What a rule was last understood as that could not be evaluated now, if its record says the same as then.
+pub(crate) fn known(check: &Check, results: &Results<'_>) -> Option<String> {
+    let kept = || check.understood(&declared(first_of(check, results)?));
+    check.accepted_reading.clone().or_else(kept)
+}
+
 fn said(check: &Check, plan: &CachedPlan) -> String {
     check.understood(&declared(plan)).unwrap_or_else(|| "nothing that can be restated".to_owned())
 }

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::by_sql::ByDatabase;
 use crate::cells::CheckFindings;
 use crate::compile::{Kept, Readiness, Ready, declared};
+use crate::readings;
 use crate::sources::hash_text;
 use crate::state::{LastRun, State};
 use crate::tables::Tables;
@@ -51,7 +52,7 @@ impl Results<'_> {
         readiness: Readiness,
         tables: &Tables,
     ) -> Option<Box<Ready>> {
-        let result = match readiness {
+        let mut result = match readiness {
             Readiness::Ready(ready) => match self.unchanged(check, &ready, tables) {
                 Some(result) => result,
                 None => return Some(ready),
@@ -68,6 +69,11 @@ impl Results<'_> {
             Readiness::NoRows => without_rows(check),
             Readiness::Broken(reason) => broken(check, &reason),
         };
+        if result.is_open() {
+            // Why a column is not there, or is not what it should be, may be told of its file.
+            let facts = check.target_table.iter().filter_map(|name| tables.ready(name));
+            result.notes.extend(facts.flat_map(|facts| facts.notes.clone()));
+        }
         // What was counted before says nothing about a check that could not be looked at now.
         if result.code_from.is_none() && !is_filtered(&result) {
             self.state.last.remove(&check.check_id);
@@ -197,7 +203,11 @@ impl Results<'_> {
         Ok(found)
     }
 
-    pub(crate) fn put(&mut self, result: CheckResult) {
+    pub(crate) fn put(&mut self, mut result: CheckResult) {
+        let check = self.checks.iter().find(|check| check.check_id == result.check_id);
+        if let Some(check) = check.filter(|_| result.understood.is_none()) {
+            result.understood = readings::known(check, self);
+        }
         self.by_check.insert(result.check_id.clone(), result);
     }
 

@@ -9,9 +9,8 @@ use std::time::Duration;
 use ordain_cell::JudgedBy;
 use ordain_checks::ChecksError;
 use ordain_engine::{Components, EngineError, column_component};
-use ordain_files::section_of;
 use ordain_planner::{ColumnBrief, FileBrief, TableBrief};
-use ordain_types::{Column, ColumnType, Schema, Table};
+use ordain_types::{Catalog, Column, ColumnType, Schema, Table};
 use ordain_verify::{Contract, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -273,7 +272,7 @@ impl Checks {
         let seeds =
             seeds.filter_map(|seed| Some(Path::new(seed).file_name()?.to_string_lossy().into_owned()));
         let names: Vec<String> = files.iter().map(DataFile::name).chain(seeds).collect();
-        let used: BTreeSet<&String> = names.iter().filter_map(|name| section_of(catalog, name)).collect();
+        let used: BTreeSet<&String> = names.iter().filter_map(|name| catalog.section_of(name)).collect();
         Ok(catalog.data.keys().filter(|section| !used.contains(section)).cloned().collect())
     }
 
@@ -351,6 +350,13 @@ impl Checks {
             }
         }
         self.make_files_ready(found, jobs, &mut tables).await?;
+        for table in of_store.tables.iter().filter(|table| !table.hidden) {
+            tables.declare_units(&table.name, &self.workspace.catalog);
+            if let Some(TableState::Ready(facts)) = tables.states.get_mut(&table.name) {
+                let told = self.store().seed_notes(&table.name).into_iter();
+                facts.notes.extend(told.map(|note| format!("{}: {note}", facts.source)));
+            }
+        }
         tables.gather_schema(self.engine.settings().policy_of_checks());
         Ok(tables)
     }
@@ -413,6 +419,24 @@ impl Tables {
             };
             let facts = facts(&name, hash, file, table, folder);
             self.put(name, TableState::Ready(Box::new(facts)));
+        }
+    }
+
+    /// Takes over what is declared of the numbers of a table of the store: a bound on another unit is another rule.
+    fn declare_units(&mut self, name: &str, catalog: &Catalog) {
+        let (Some(TableState::Ready(facts)), Some(notes)) =
+            (self.states.get_mut(name), catalog.tables.get(name))
+        else {
+            return;
+        };
+        for column in &mut facts.columns {
+            let Some(unit) = notes.columns.get(&column.name).and_then(|notes| notes.unit.as_ref()) else {
+                continue;
+            };
+            if !column.reading.is_object() {
+                column.reading = json!({ "type": column.column_type });
+            }
+            column.reading["unit"] = json!(unit);
         }
     }
 

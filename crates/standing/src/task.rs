@@ -44,6 +44,8 @@ pub struct CheckOptions {
     pub planner: Planner,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,
+    /// Whether no file has the check yet: code that is kept by its id was another rule's.
+    pub is_new: bool,
 }
 
 impl CheckOptions {
@@ -63,6 +65,7 @@ impl Default for CheckOptions {
             force: false,
             planner: Planner::Rules,
             is_trial: false,
+            is_new: false,
         }
     }
 }

@@ -175,6 +175,13 @@ impl Store {
         self.catalog().schema()
     }
 
+    /// What was decided when a table was made from its file; what concerns a column begins with its name and a colon.
+    pub fn seed_notes(&self, table: &str) -> Vec<String> {
+        let catalog = self.catalog();
+        let relation = catalog.relations().find(|relation| relation.table.name == table);
+        relation.map(|relation| relation.seed_notes.clone()).unwrap_or_default()
+    }
+
     /// What is known of each table.
     pub fn tables(&self) -> Answer<'_, Vec<TableInfo>> {
         Box::pin(async move {

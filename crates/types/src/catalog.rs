@@ -27,6 +27,21 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// The name of the section about a data file: the file's name as it is, or without one ending after the other, as
+    /// `orders.csv` and `orders` of `orders.csv.gz`.
+    pub fn section_of(&self, file: &str) -> Option<&String> {
+        let mut names = std::iter::successors(Some(file), |name| Some(name.rsplit_once('.')?.0));
+        names.find_map(|name| Some(self.data.get_key_value(name)?.0))
+    }
+
+    /// Whether fractions of a table's numbers are written with a comma: in the file of this name, or the one that it was
+    /// made from.
+    pub fn has_decimal_comma(&self, table: &str) -> bool {
+        let of_file = self.data.get(table).and_then(|notes| notes.decimal);
+        let of_seed = self.tables.get(table).and_then(|notes| notes.decimal);
+        of_seed.or(of_file) == Some(',')
+    }
+
     /// The columns of store tables that name rows of another table, each with the column that it names them by.
     pub fn references(&self) -> Vec<[Reference; 2]> {
         let columns = self.tables.iter().flat_map(|(table, notes)| {
@@ -52,6 +67,8 @@ pub struct TableNotes {
     pub columns: BTreeMap<String, ColumnNotes>,
     /// Columns whose values follow from rows that come and go: a running balance, the next id.
     pub derived: Vec<String>,
+    /// The decimal mark that is declared for the file with its first rows.
+    pub decimal: Option<char>,
 }
 
 /// What a column holds.

@@ -262,6 +262,7 @@ pub(crate) fn answer(record: &RunRecord) -> Markup {
             @if is_made { (receipt(record)) }
             @if let Some(rows) = &record.answer.rows { (answer_rows(rows, &record.answer.columns)) }
             @if let Some(value) = &record.answer.json { (fold(&html! { "Value" }, false, &json(value))) }
+            @for note in &record.answer.notes { p.muted { (visible(note)) } }
             (artifacts(record))
         }
     }

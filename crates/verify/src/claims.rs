@@ -119,9 +119,11 @@ fn listed(figures: impl Iterator<Item = Figure>) -> Option<String> {
 
 /// Whether the request or the policy gives a number.
 fn is_given(told: Told<'_>, figure: &Figure) -> bool {
-    [told.request, told.policy]
-        .into_iter()
-        .any(|text| figures(cut(text, SOURCE_BYTES_MAX)).any(|given| given.is_like(figure)))
+    [told.request, told.policy].into_iter().any(|text| {
+        // An answer calls `metric_5` metric 5.
+        let text = cut(text, SOURCE_BYTES_MAX).replace('_', " ");
+        figures(&text).any(|given| given.is_like(figure))
+    })
 }
 
 fn cut(text: &str, bytes_max: usize) -> &str {

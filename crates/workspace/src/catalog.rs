@@ -15,14 +15,24 @@ type Fault = (String, Option<String>);
 
 /// Takes the catalog out of the file.
 pub(super) fn of(file: &mut File) -> Catalog {
-    Catalog {
+    let mut catalog = Catalog {
         tables: file.tables.iter().map(|(name, table)| (name.clone(), table.notes())).collect(),
         data: std::mem::take(&mut file.data),
         actions: std::mem::take(&mut file.actions),
         policy: file.policy,
         metrics: std::mem::take(&mut file.metrics),
         phrasings: std::mem::take(&mut file.phrasings),
+    };
+    // A table is written about as the file is written that it was made from.
+    for (name, section) in &file.tables {
+        let seed = section.seed().and_then(|seed| Path::new(seed).file_name()?.to_str());
+        let declared = seed.and_then(|seed| catalog.data.get(catalog.section_of(seed)?));
+        let decimal = declared.and_then(|declared| declared.decimal);
+        if let Some(notes) = catalog.tables.get_mut(name) {
+            notes.decimal = decimal;
+        }
     }
+    catalog
 }
 
 /// Holds the catalog against itself and the helpers.

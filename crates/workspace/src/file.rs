@@ -252,6 +252,7 @@ impl TableSection {
             description: self.description.clone(),
             synonyms: self.synonyms.clone(),
             derived: self.derived.clone(),
+            decimal: None,
             columns: noted.map(|(name, column)| (name.clone(), column.notes.clone())).collect(),
         }
     }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use ordain_cell::NoHost;
+use ordain_cell::profile::Profile;
 use ordain_types::{Cause, Limits};
 
 use crate::world::{World, job, printed, raised, stderr, stdout};
@@ -367,4 +368,22 @@ async fn garbage_on_the_wire_is_a_protocol_error() {
         assert_eq!((stdout(&execution), execution.exit), ("before\n", None));
     }
     assert_eq!(printed(&world.run("print('next')").await), "next\n", "the executor goes on");
+}
+
+#[tokio::test]
+async fn columns_on_disk_are_read_where_no_further_thread_is_allowed() {
+    let world = World::new();
+    let mut job = job(r#"
+import io, threading
+import pandas as pd, pyarrow as pa, pyarrow.csv, pyarrow.dataset, pyarrow.parquet as pq
+pd.DataFrame({name: range(1000) for name in "abc"}).to_parquet(artifacts / "t.parquet")
+path = str(artifacts / "t.parquet")
+print(pq.read_table(path).num_rows, len(pd.read_parquet(path)), pyarrow.dataset.dataset(path).to_table().num_rows)
+print(pyarrow.csv.read_csv(io.BytesIO(b"a,b\n1,2\n")).num_rows)
+threading.Thread(target=print).start()
+"#);
+    (job.profile, job.limits.processes) = (Profile::Data, 1);
+    let execution = world.run_job(job).await.unwrap();
+    assert_eq!(stdout(&execution), "1000 1000 1000\n1\n", "{execution:?}");
+    assert_eq!(execution.cause, Cause::ProcessLimit, "the code itself gets no thread: {execution:?}");
 }

@@ -32,6 +32,27 @@ pub(super) fn of(check: &Check, table: &Table) -> Vec<String> {
         "not_null" => vec!["a missing value fails, any other passes".to_owned()],
         "unique" => vec!["the same value twice: both rows fail".to_owned(), unjudged],
         "row_count" => counts(check, "rows"),
+        "monotonic" => {
+            let equal = if is_set("strict") { "fails" } else { "passes" };
+            let is_time = matches!(Edge::of(table, text("column")), Edge::Time);
+            let wrong = match (text("direction"), is_time) {
+                ("decreasing", false) => "a greater",
+                ("decreasing", true) => "a later",
+                (_, false) => "a smaller",
+                (_, true) => "an earlier",
+            };
+            vec![format!("the same value as before {equal}, {wrong} one fails"), unjudged]
+        }
+        "gaps" => vec![format!("{} after the one before passes, later fails", text("max_gap")), unjudged],
+        "jumps" => {
+            let most = check.params.get("max").map(Value::to_string);
+            let case = most.map(|most| format!("a change of {most} passes, a greater one fails"));
+            case.into_iter().chain([unjudged]).collect()
+        }
+        "runs" => {
+            let most = check.params.get("max").and_then(Value::as_u64);
+            most.map(|most| format!("{most} times in a row pass, {} fail", most + 1)).into_iter().collect()
+        }
         "condition" => of_test(check, table),
         _ => Vec::new(),
     }

@@ -165,8 +165,8 @@ pub(super) fn monotonic(code: &mut Code, params: &mut Params<'_>, table: &Table)
     code.step(format!("mark the rows whose `{name}` does not follow the one before"));
     let along = order.map_or_else(String::new, |order| format!(" in the order of `{order}`"));
     let each = if by.is_empty() { String::new() } else { format!(" for each {}", spoken(&by)) };
-    let strictly = if strict { "strictly " } else { "" };
-    let rule = format!("`{name}` must be {strictly}{direction}{along}{each}");
+    let (strictly, equal) = if strict { ("strictly ", "") } else { ("", " or stay as it is") };
+    let rule = format!("`{name}` must be {strictly}{direction}{equal}{along}{each}");
     code.end_with_rows(
         &rule,
         &format!("have a value in {name} that breaks the order"),

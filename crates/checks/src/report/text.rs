@@ -199,11 +199,16 @@ fn code_sources(report: &RunReport) -> Option<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, how)| format!("{count} {how}"))
         .collect();
-    match (cached, made.is_empty()) {
+    let is_frozen = |result: &&CheckResult| result.skipped == Some(SkipReason::Frozen);
+    let uncompiled = report.results.iter().filter(is_frozen).count();
+    let missing = (uncompiled > 0).then(|| format!("{uncompiled} not compiled"));
+    let others: Vec<String> = made.into_iter().chain(missing).collect();
+    match (cached, others.is_empty()) {
         (0, true) => None,
         (_, true) => Some("all code kept".to_owned()),
-        (0, false) => Some(format!("code made anew: {}", made.join(", "))),
-        (_, false) => Some(format!("code: {cached} kept, {}", made.join(", "))),
+        (0, false) if uncompiled > 0 => Some(format!("code: {}", others.join(", "))),
+        (0, false) => Some(format!("code made anew: {}", others.join(", "))),
+        (_, false) => Some(format!("code: {cached} kept, {}", others.join(", "))),
     }
 }
 

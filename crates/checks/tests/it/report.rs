@@ -33,6 +33,19 @@ fn json_is_read_back_as_the_same_report() {
 }
 
 #[test]
+fn code_that_is_not_compiled_is_not_called_kept() {
+    let mut frozen = result("CHK-9", CheckStatus::Skipped, Severity::High);
+    (frozen.skipped, frozen.code_from) = (Some(SkipReason::Frozen), None);
+    let kept = result("CHK-8", CheckStatus::Pass, Severity::High);
+    let text = render_text(&report(vec![kept.clone(), frozen.clone()]), plain(100));
+    assert!(text.ends_with(" · code: 1 kept, 1 not compiled\n"), "{text}");
+    let text = render_text(&report(vec![frozen]), plain(100));
+    assert!(text.ends_with(" · code: 1 not compiled\n"), "{text}");
+    let text = render_text(&report(vec![kept]), plain(100));
+    assert!(text.ends_with(" · all code kept\n"), "{text}");
+}
+
+#[test]
 fn junit_keeps_to_its_schema() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
         assert_xml(JUNIT, &render_junit(&report));

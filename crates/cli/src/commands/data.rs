@@ -1,6 +1,6 @@
 //! `ordain data`: what data files hold, as declarations for `ordain.toml`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -158,16 +158,17 @@ fn section(file: &str, name: &str, facts: &Value, tables: &[&Value]) -> String {
 fn declared_columns(columns: &[&Value], tables: &[&Value]) -> String {
     let name_of = |column: &Value| column["name"].as_str().unwrap_or_default().to_owned();
     let is_part = |name: &str| tables.iter().any(|table| table["part_column"] == name);
-    let mut seen = BTreeSet::new();
-    let names = columns.iter().map(|column| name_of(column));
-    let written = names.filter(|name| !is_part(name) && seen.insert(name.clone())).map(|name| {
-        let alike = columns.iter().filter(|column| name_of(column) == name);
-        let told: BTreeSet<String> = alike.map(|column| declared(column)).collect();
-        match told.first() {
+    let mut alike: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for column in columns {
+        alike.entry(name_of(column)).or_default().insert(declared(column));
+    }
+    let names = columns.iter().map(|column| name_of(column)).filter(|name| !is_part(name));
+    // Each stands where it comes first.
+    let written =
+        names.filter_map(|name| Some((alike.remove(&name)?, name))).map(|(told, name)| match told.first() {
             Some(one) if told.len() == 1 => one.clone(),
             _ => format!("# {}: its tables read it differently\n", line(&name)),
-        }
-    });
+        });
     written.collect()
 }
 

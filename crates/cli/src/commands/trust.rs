@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use ordain_workspace::{Accepted, TrustList, Workspace, WorkspaceError};
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::show::line;
 
 const EXAMPLES: &str = "\
@@ -34,12 +34,30 @@ pub(crate) struct Args {
 /// Carries out `ordain trust`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let told = match &args.folder {
-        None => list(),
-        Some(folder) if args.remove => remove(folder),
-        Some(folder) => accept(folder),
-    }?;
+        None => list()?,
+        Some(folder) if args.remove => remove(folder)?,
+        Some(folder) => {
+            require_workspace(folder)?;
+            accept(folder)?
+        }
+    };
     io::stdout().write_all(told.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what is not there, before anything in it is read.
+fn require_workspace(folder: &std::path::Path) -> Result<(), Failure> {
+    let shown = line(&folder.display().to_string());
+    let problem = if !folder.exists() {
+        format!("there is no folder `{shown}`")
+    } else if !folder.is_dir() {
+        format!("`{shown}` is a file; a workspace is a folder")
+    } else if !folder.join("ordain.toml").exists() && !folder.join("checks").is_dir() {
+        format!("`{shown}` is no workspace: it has neither `ordain.toml` nor a folder `checks`")
+    } else {
+        return Ok(());
+    };
+    Err(Failure::usage(problem, "name the folder of the workspace that you want to accept"))
 }
 
 fn accept(folder: &std::path::Path) -> Result<String, WorkspaceError> {

@@ -43,6 +43,9 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     if let Some(text) = run.said() {
         writeln!(out, "{}", behind("answer   ", &text))?;
     }
+    for note in &run.answer.notes {
+        writeln!(out, "{}", behind("note     ", note))?;
+    }
     if let Some(error) = &run.error {
         writeln!(out, "{}", behind("error    ", &error_words(error)))?;
         if let Some(hint) = &error.hint {

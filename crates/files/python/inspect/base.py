@@ -17,8 +17,10 @@ import ordain_reading
 
 warnings.simplefilter("ignore")
 
-# What is told is bounded: a brief is read by a planner, not stored.
-COLUMNS_MAX = settings.get("columns_max", 120)  # noqa: F821 - given by the host
+# What is told is bounded. As many columns as a sheet of a workbook may have are read.
+COLUMNS_MAX = settings.get("columns_max", 16_384)  # noqa: F821 - given by the host
+# What may be told about one file; the host takes twice as much.
+FACTS_BYTES_MAX = 4 << 20
 TABLES_MAX = 40
 SETTINGS_MAX = 200
 MEMBERS_MAX = 60
@@ -144,10 +146,16 @@ def table_facts(name, names, rows, looked, columns_total=None, exact=True, first
         column_facts(reading, column[1], len(values), first_row, first_places(values)) | samples_of_json(reading, values)
         for reading, values, column in zip(readings, looked, counts)
     ]
-    if len(names) > COLUMNS_MAX:
-        facts["columns_left_out"] = facts["columns_total"] - COLUMNS_MAX
-        facts["columns_last"] = short(names[-1])
+    facts |= columns_left_out(names, notes)
     return facts | ({"notes": notes} if notes else {})
+
+
+def columns_left_out(names, notes):
+    """Facts about the columns beyond those that are read, which is told."""
+    if len(names) <= COLUMNS_MAX:
+        return {}
+    notes.insert(0, ordain_reading.beyond_note(names, COLUMNS_MAX))
+    return {"columns_left_out": len(names) - COLUMNS_MAX, "columns_last": short(names[-1])}
 
 
 def first_places(values):
@@ -184,9 +192,8 @@ def long_facts(pieces, first_row=1, units=None, tail=(), width=0):
         column_facts(column.reading, column.counts, long.rows, first_row, lambda _, name=name: long.places(name), column)
         for name, column in columns[:COLUMNS_MAX]
     ]
-    if len(columns) > COLUMNS_MAX:
-        facts |= {"columns_left_out": len(columns) - COLUMNS_MAX, "columns_last": short(columns[-1][0])}
     notes = [note for note in (remark, total) if note]
+    facts |= columns_left_out([name for name, _ in columns], notes)
     return facts | ({"left_out": left_out} if left_out else {}) | ({"notes": notes} if notes else {})
 
 

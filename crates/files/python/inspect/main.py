@@ -106,8 +106,22 @@ def tell_unknown(facts):
 
 
 def plain_facts(facts):
-    """Facts as data that a frame can carry, whatever a reader put into them."""
+    """Facts as data that a frame can carry, whatever a reader put into them. Where there are too many columns for everything,
+    what only describes them is left out first."""
     try:
-        return json.loads(json.dumps(facts, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace"))
+        for left_out in ((), ("samples", "min", "max"), ("notes",), ("values",)):
+            for column in columns_in(facts) if left_out else ():
+                for key in left_out:
+                    column.pop(key, None)
+            text = json.dumps(facts, default=str, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
+            if len(text) <= FACTS_BYTES_MAX:
+                break
+        return json.loads(text)
     except (ValueError, TypeError) as error:
         return {"problem": f"what was found in it cannot be told: {short(error, 100)}"}
+
+
+def columns_in(facts):
+    """The columns of all tables of a file, those that were joined included."""
+    tables = facts.get("tables", ())
+    return [column for table in tables for one in (table, *table.get("parts", ())) for column in one["columns"]]

@@ -85,7 +85,7 @@ def json_value(value):
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value) if value.strip() else None
+        return ordain_reading.json_of(value) if value.strip() else None
     except ValueError:
         return ordain_reading.MISFIT
 

@@ -41,7 +41,7 @@ def even_delimiter(lines, delimiters):
 
 def text_table(path):
     """The table that a plain text is, where tabs, semicolons or bars cut all of its lines alike, or as R writes it:
-    blanks between the fields, names in quotes, and the rows named before their first field."""
+    blanks between the fields, and the rows named before their first field: all names in quotes, or rows that are numbered."""
     import csv
 
     with open(path, encoding=encoding_of(path), errors="replace") as file:
@@ -50,6 +50,10 @@ def text_table(path):
     if not delimiter and len(lines) > 1 and all(line.startswith('"') for line in lines):
         header, *rows = csv.reader(lines, delimiter=" ")
         delimiter = " " if {len(row) for row in rows} == {len(header) + 1} else None
+    if not delimiter and len(lines) > 2:
+        header, *rows = (line.rstrip("\n").split(" ") for line in lines)
+        is_numbered = [row[0] for row in rows] == [str(number) for number in range(1, len(rows) + 1)]
+        delimiter = " " if is_numbered and {len(row) for row in rows} == {len(header) + 1} else None
     return csv_facts(path, delimiter) if delimiter else {}
 
 
@@ -118,7 +122,7 @@ def json_facts(path):
         raise Problem("it is empty")
     repeated = []
     try:
-        value = json.loads(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
+        value = ordain_reading.json_of(text, object_pairs_hook=lambda pairs: noted(pairs, repeated))
     except (ValueError, RecursionError) as error:
         facts = jsonl_facts(path, is_asked=False)
         if facts:
@@ -241,7 +245,7 @@ def jsonl_facts(path, is_asked=True):
             if not line.strip():
                 continue
             try:
-                records.append(json.loads(line))
+                records.append(ordain_reading.json_of(line))
                 cells += len(records[-1]) if isinstance(records[-1], dict) else 1
             except (ValueError, RecursionError):
                 bad += 1

@@ -60,7 +60,10 @@ fn shortened(value: &Value, max: usize, depth: usize) -> Value {
         Value::String(text) => Value::from(cut(text, max)),
         Value::Array(_) | Value::Object(_) if depth >= DEPTH_MAX => Value::from("…"),
         Value::Array(items) => {
-            items.iter().take(MEMBERS_MAX).map(|item| shortened(item, max, depth + 1)).collect()
+            let shown = items.iter().take(MEMBERS_MAX).map(|item| shortened(item, max, depth + 1));
+            let left_out = items.len().saturating_sub(MEMBERS_MAX);
+            let told = (left_out > 0).then(|| Value::from(format!("… and {left_out} more")));
+            shown.chain(told).collect()
         }
         Value::Object(members) => Value::Object(
             members

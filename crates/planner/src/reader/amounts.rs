@@ -1,6 +1,8 @@
 //! Amounts of a request beside those of the tables: another currency is not converted, and a number that can be read in
 //! two ways is not taken in one of them.
 
+use std::collections::BTreeSet;
+
 use super::explain::Unknown;
 use super::index::{Column, Index, Sort, What, split_name};
 use super::token::{Kind, Number, Token, Unit, currency};
@@ -13,9 +15,9 @@ pub(super) fn problem(index: &Index, tokens: &[Token]) -> Option<Unknown> {
     let found = tokens.iter().enumerate().filter(|(at, _)| !is_name(index, tokens, *at));
     found.into_iter().find_map(|(_, token)| {
         let reason = match token.kind {
-            Kind::Unclear(_) if !is_fraction(index, token) => two_ways(&token.text),
-            Kind::Number(_) if index.commas && token.text.matches(',').count() == 1 => {
-                (!token.text.contains('.')).then(|| two_ways(&token.text))?
+            Kind::Unclear(_) if !is_fraction(index, tokens, token) => two_ways(&token.text),
+            Kind::Number(_) if token.text.matches(',').count() == 1 && !token.text.contains('.') => {
+                commas(index, tokens).any(|is_comma| is_comma).then(|| two_ways(&token.text))?
             }
             Kind::Number(number) | Kind::Unclear(number) => foreign(index, tokens, &number)?,
             _ => return None,
@@ -38,6 +40,28 @@ pub(super) fn percent(index: &Index, tokens: &[Token]) -> Option<Unknown> {
         named.name, said.text
     );
     is_plain.then(|| Unknown::because(said, &reason))
+}
+
+/// The first amount of a rule about columns of which nobody says what they count: the sign would be dropped without a word.
+pub(super) fn uncounted(index: &Index, tokens: &[Token]) -> Option<Unknown> {
+    let money = |token: &Token| match token.kind {
+        Kind::Number(Number { unit: Unit::Money(code), .. })
+        | Kind::Unclear(Number { unit: Unit::Money(code), .. }) => Some(code),
+        _ => None,
+    };
+    let (said, code) = tokens.iter().find_map(|token| Some((token, money(token)?)))?;
+    let named = (0..tokens.len()).flat_map(|at| index.at(tokens, at)).filter_map(|(what, ..)| match what {
+        What::Column(table, column) => Some(&index.tables[table].columns[column]),
+        _ => None,
+    });
+    let numbers: Vec<&Column> =
+        named.filter(|column| matches!(column.sort, Sort::Number | Sort::Whole)).collect();
+    let first = numbers.first().filter(|_| numbers.iter().all(|column| currency_of(column).is_none()))?;
+    let reason = format!(
+        "nothing says that {} is in {code}: write the amount without it, or declare the column's `unit`",
+        first.name
+    );
+    Some(Unknown::because(said, &reason))
 }
 
 /// Whether a number is part of a name: `Rioja 1,5 l`.
@@ -63,13 +87,27 @@ fn two_ways(text: &str) -> String {
     }
 }
 
-/// Whether a number that can be read in two ways is a fraction here: the files write fractions with a comma, or it is a
-/// calculation, which is written with a point.
-pub(super) fn is_fraction(index: &Index, token: &Token) -> bool {
+/// Whether a number that can be read in two ways is a fraction here: the tables in question write fractions with a comma,
+/// or it is a calculation, which is written with a point.
+pub(super) fn is_fraction(index: &Index, tokens: &[Token], token: &Token) -> bool {
     if token.text.contains(',') {
-        return index.commas;
+        return !index.tables.is_empty() && commas(index, tokens).all(|is_comma| is_comma);
     }
     index.tables.is_empty() && !token.text.ends_with('0')
+}
+
+/// Whether each table writes fractions with a comma that a request names by itself or by a column; where it names none, of
+/// all tables. How one table writes its numbers says nothing about another one.
+fn commas(index: &Index, tokens: &[Token]) -> impl Iterator<Item = bool> {
+    let named: BTreeSet<usize> = (0..tokens.len())
+        .flat_map(|at| index.at(tokens, at))
+        .filter_map(|(what, ..)| match what {
+            What::Table(table) | What::Column(table, _) | What::Value(table, ..) => Some(table),
+            _ => None,
+        })
+        .collect();
+    let is_meant = move |place: &usize| named.is_empty() || named.contains(place);
+    (0..index.tables.len()).filter(is_meant).map(|place| index.tables[place].commas)
 }
 
 /// What is said about an amount in a currency that the tables, or a column that the request names, do not have.

@@ -135,6 +135,7 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
     let mut index = Index::of(&known, &catalog);
     for ((table, source), brief) in index.tables.iter_mut().zip(&sources).zip(known.tables.iter()) {
+        table.commas |= source.commas;
         for (column, found) in table.columns.iter_mut().zip(&brief.table.columns) {
             column.years = source.years.get(&column.name).copied();
             column.has_zone = source.zoned.contains(&column.name);
@@ -155,12 +156,6 @@ pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Toke
     }
     index.add_file_words();
     doubled::add_names(&mut index);
-    let columns = |file: &&FileBrief| {
-        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
-        tables.filter_map(|table| table.get("columns")?.as_array()).flatten().cloned().collect::<Vec<_>>()
-    };
-    let is_comma = |column: &Value| column.get("decimal").and_then(Value::as_str) == Some(",");
-    index.commas |= files.iter().flat_map(columns).any(|column| is_comma(&column));
     (sources, index)
 }
 

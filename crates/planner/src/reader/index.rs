@@ -28,8 +28,7 @@ pub(crate) struct Index {
     pub(crate) catalog: Arc<Catalog>,
     /// Verbs that mean rows: what actions recorded, and declared phrasings.
     pub(crate) verbs: Vec<Verb>,
-    /// Whether the data writes fractions with a comma, and whether the tables are files.
-    pub(crate) commas: bool,
+    /// Whether the tables are files.
     pub(crate) files: bool,
     /// Whether a rule is read, which names the column of every value.
     pub(super) is_rule: bool,
@@ -63,6 +62,8 @@ pub(crate) struct Table {
     pub(crate) label: Option<usize>,
     /// Whether its rows are people.
     pub(crate) is_people: bool,
+    /// Whether fractions are written with a comma where its rows come from.
+    pub(crate) commas: bool,
     /// Whether rows may be changed, and whether they may be added only.
     pub(crate) read_only: bool,
     /// Rows may be added, never changed.
@@ -150,9 +151,8 @@ impl Index {
 
     /// The tables and their references, without the words that mention them.
     pub(super) fn of_tables(brief: &Brief, catalog: &Arc<Catalog>) -> Self {
-        let commas = catalog.data.values().any(|notes| notes.decimal == Some(','));
         let is_rule = brief.task == Task::Check;
-        let mut index = Self { catalog: Arc::clone(catalog), commas, is_rule, ..Self::default() };
+        let mut index = Self { catalog: Arc::clone(catalog), is_rule, ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
         // A rule is about columns as they are.

@@ -189,7 +189,7 @@ impl Index {
             _ => self.naming,
         };
         let entries = self.mentions.value(first.clone());
-        if let Some(known) = entries.iter_mut().find(|entry| entry.words == words && entry.what == what) {
+        if let Some(known) = entries.iter_mut().find(|entry| entry.what == what && entry.words == words) {
             known.cost = known.cost.min(cost);
             return;
         }

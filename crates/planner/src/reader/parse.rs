@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
         let token = self.tokens.get(place).filter(|_| !self.index.is_called(self.tokens, place))?;
         let mut number = match token.kind {
             Kind::Number(number) => number,
-            Kind::Unclear(number) if amounts::is_fraction(self.index, token) => number,
+            Kind::Unclear(number) if amounts::is_fraction(self.index, self.tokens, token) => number,
             _ => return None,
         };
         if negative {

@@ -51,7 +51,8 @@ pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknow
     if tokens.is_empty() || tokens.len() > TOKENS_MAX {
         return Err(None);
     }
-    if let Some(problem) = amounts::problem(&index, &tokens).or_else(|| of_some(&index, &tokens)) {
+    let problem = amounts::problem(&index, &tokens).or_else(|| amounts::uncounted(&index, &tokens));
+    if let Some(problem) = problem.or_else(|| of_some(&index, &tokens)) {
         return Err(Some(problem));
     }
     let mut all: Vec<(Rule, u32)> = Vec::new();

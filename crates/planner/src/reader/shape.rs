@@ -1,6 +1,7 @@
 //! What a table is to the reader: its noun, its key, what a row is called by, and what each column holds.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use ordain_types::{Catalog, ColumnType};
 use serde_json::Value;
@@ -63,12 +64,14 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
     let table = &brief.table;
     let notes = catalog.tables.get(&table.name);
     let unseen = ColumnBrief::default();
+    let known: HashMap<&str, &ColumnBrief> =
+        brief.columns.iter().rev().map(|seen| (seen.name.as_str(), seen)).collect();
     let columns: Vec<Column> = table
         .columns
         .iter()
         .filter(|column| !column.hidden)
         .filter_map(|column| {
-            let seen = brief.columns.iter().find(|seen| seen.name == column.name);
+            let seen = known.get(column.name.as_str()).copied();
             Some((column, seen.or_else(|| brief.columns.is_empty().then_some(&unseen))?))
         })
         .map(|(column, seen)| Column {
@@ -113,6 +116,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
         key,
         label,
         is_people,
+        commas: catalog.has_decimal_comma(&table.name),
         read_only: table.read_only,
         append_only: table.append_only,
     }

@@ -439,20 +439,21 @@ fn spelled(tokens: &[Token]) -> Vec<Token> {
     percents(out)
 }
 
-/// `10 percent` is `10%`, `5 dollars` is `$5`, and so are `5 USD` and `USD 5`.
+/// `10 percent` is `10%`, `5 dollars` is `$5`, and so are `5 USD`, `USD 5`, `5 $` and `$ 5`.
 fn percents(tokens: Vec<Token>) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     for mut token in tokens {
         if let (Kind::Number(number) | Kind::Unclear(number), Some(last)) = (&mut token.kind, out.last())
             && number.unit == Unit::Plain
-            && let Some(code) = currency(&last.lower).filter(|code| *code == last.text)
+            && let Some(code) =
+                currency(&last.lower).filter(|code| *code == last.text || matches!(last.kind, Kind::Sign(_)))
         {
             number.unit = Unit::Money(code);
             token.at.0 = last.at.0;
             out.pop();
         }
         if let Some(Token { kind: Kind::Number(number) | Kind::Unclear(number), at, .. }) = out.last_mut()
-            && token.kind == Kind::Word
+            && matches!(token.kind, Kind::Word | Kind::Sign(_))
         {
             let is_percent = matches!(token.lower.as_str(), "percent" | "pct");
             let currency = currency(&token.lower);

@@ -82,6 +82,55 @@ async fn a_bound_on_another_unit_or_currency_is_not_the_same_rule() {
 }
 
 #[tokio::test]
+async fn a_bound_on_another_declared_unit_is_not_the_same_rule() {
+    let checks = json!([
+        {"check_id": "words", "target_table": "goods", "calculation_hint": "weight must be below 100"},
+        {"check_id": "kind", "target_table": "goods", "kind": "range", "params": {"column": "weight", "max": 100}},
+    ]);
+    let world = World::with(&checks.to_string(), &[]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write("tables/goods.csv", "id,weight\n1,5\n2,600\n");
+    let declare = |unit: &str| {
+        let table = "[workspace]\nname = \"w\"\n[tables.goods]\nseed = \"tables/goods.csv\"\n";
+        let columns = format!("[tables.goods.columns]\nweight = {{ unit = \"{unit}\" }}\n");
+        world.write("ordain.toml", &format!("{table}{columns}"));
+    };
+    declare("kg");
+    let results = world.run().await;
+    for id in ["words", "kind"] {
+        stands(&results, id, CheckStatus::Fail, "");
+        assert!(results[id].understood.as_deref().unwrap().ends_with("(`weight` in kg)"), "{results:?}");
+    }
+    declare("g");
+    let results = world.run().await;
+    for id in ["words", "kind"] {
+        stands(&results, id, CheckStatus::Skipped, "in kg → integer in g");
+        stands(&results, id, CheckStatus::Skipped, "(`weight` in g)");
+    }
+    declare("kg");
+    stands(&world.run().await, "words", CheckStatus::Fail, "");
+}
+
+#[tokio::test]
+async fn what_was_decided_at_an_import_stands_beside_answers_and_checks() {
+    let checks = json!([{"check_id": "day", "target_table": "goods", "kind": "not_null", "params": {"columns": "day"}}]);
+    let world = World::with(&checks.to_string(), &[]);
+    std::fs::create_dir_all(world.root().join("tables")).unwrap();
+    world.write("tables/goods.csv", "id,day\n1,01/02/2024\n2,03/04/2024\n");
+    world.write("ordain.toml", "[workspace]\nname = \"w\"\n[tables.goods]\nseed = \"tables/goods.csv\"\n");
+    let says_order =
+        |notes: &[String]| notes.iter().any(|note| note.contains("01/02/2024 is read month-first"));
+    let result = &world.run().await["day"];
+    assert!(says_order(&result.notes), "{result:?}");
+    let engine = world.engine().await;
+    let asked = |request: &str| engine.ask(ordain_engine::Ask::new(request, "me", "test"));
+    let record = asked("how many goods have day after 2024-01-10?").await.unwrap();
+    assert!(says_order(&record.answer.notes), "{record:?}");
+    let record = asked("how many goods are there?").await.unwrap();
+    assert_eq!(record.answer.notes, Vec::<String>::new(), "the column does not matter: {record:?}");
+}
+
+#[tokio::test]
 async fn an_empty_delivery_is_an_empty_table_for_rules_about_numbers_and_days_too() {
     let checks = |allow_empty: bool| {
         let mut checks = [

@@ -175,3 +175,18 @@ async fn a_figure_of_a_table_without_rows_does_not_pass() {
         stands(&results, id, CheckStatus::Skipped, "empty_table: table `t` has no rows");
     }
 }
+
+#[tokio::test]
+async fn a_number_beyond_floating_point_is_told_and_no_sum_is_infinite() {
+    let rows = "v\n1e400\n".to_owned() + &"1.5\n".repeat(20);
+    let checks = json!([
+        {"check_id": "sum", "target_table": "t", "kind": "aggregate", "params": {"column": "v", "function": "sum", "max": 100}},
+        {"check_id": "words", "target_table": "t", "calculation_hint": "v must be below 100"},
+    ]);
+    let results = World::with(&checks.to_string(), &[("t.csv", rows.as_bytes())]).run().await;
+    for id in ["sum", "words"] {
+        stands(&results, id, CheckStatus::Fail, "");
+        assert!(results[id].notes.iter().any(|note| note.contains("row 2 ('1e400')")), "{:?}", results[id]);
+    }
+    assert!(results["sum"].summary.starts_with("the sum of v is 30.0;"), "{:?}", results["sum"]);
+}

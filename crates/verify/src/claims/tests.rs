@@ -56,6 +56,15 @@ fn what_the_run_shows_may_be_said_in_any_language() {
 }
 
 #[test]
+fn a_number_in_the_name_of_a_column_is_no_figure() {
+    let (request, policy, diff) = ("total metric_54 of sales", "", &Diff::default());
+    let code = "answer_text = f'The total metric 54 of sales is {a}, metric 64 is {b}'\n";
+    let judge = |answer| unsupported(Told { answer, request, policy, code, diff }, &evidence());
+    assert!(judge("The total metric 54 of sales is 60.").is_none());
+    assert!(judge("The total metric 64 of sales is 60.").is_some());
+}
+
+#[test]
 fn a_number_that_nothing_gives_is_unsupported() {
     for answer in ["Sold 5 Classic for $180.", "Sold 3 Classic for $175.", "Sold 3 Classic, balance $999."] {
         assert_eq!(judge(answer, &sale(), "").as_deref(), Some("number-not-in-diff"), "{answer}");

@@ -38,6 +38,8 @@ pub(crate) struct Source {
     pub(crate) zoned: BTreeSet<String>,
     /// The columns with values that are there and cannot be read.
     pub(crate) unread: BTreeSet<String>,
+    /// Whether it writes fractions with a comma.
+    pub(crate) commas: bool,
     /// For a name that several columns of the file have, what they are called here.
     pub(crate) doubled: BTreeMap<String, Vec<String>>,
     /// The least number of each column beside 0, if every row was looked at.
@@ -87,6 +89,8 @@ pub(super) fn tables(files: &[&FileBrief], tokens: &[Token]) -> (Vec<Source>, Ve
             match same {
                 Some((known, other)) => {
                     known.parts.extend(source.parts);
+                    known.unread.extend(source.unread);
+                    known.commas |= source.commas;
                     known.years.retain(|name, _| source.years.contains_key(name));
                     for (name, (first, last)) in source.years {
                         known
@@ -117,7 +121,8 @@ pub(crate) fn described(catalog: &Catalog) -> Catalog {
             description: notes.description.clone(),
             synonyms: notes.synonyms.clone(),
             columns: notes.columns.clone(),
-            derived: Vec::new(),
+            decimal: notes.decimal,
+            ..TableNotes::default()
         };
         all.tables.entry(name.clone()).or_insert(notes);
     }
@@ -182,6 +187,7 @@ fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, T
         also,
         is_big: is_big_table(file, table),
         zoned: facts.iter().filter(|facts| facts.get("zone").is_some()).map(name_of).collect(),
+        commas: facts.iter().any(|facts| facts.get("decimal").and_then(Value::as_str) == Some(",")),
         unread: facts.iter().filter(|facts| facts.get("misfits").is_some()).map(name_of).collect(),
         doubled: doubled(facts),
         years: if is_sampled { BTreeMap::new() } else { years_of(facts) },

@@ -357,6 +357,14 @@ fn a_fraction_with_a_comma_is_read_as_the_file_writes_it() {
         Reply::Refusal(_)
     ));
     german.facts["tables"][0]["columns"][5]["decimal"] = json!(",");
+    // How another file writes its numbers says nothing about this one.
+    let mut other = german.clone();
+    other.name = "deliveries.csv".to_owned();
+    other.facts["tables"][0]["columns"][5]["name"] = json!("weight");
+    let english = orders();
+    let request = "how many orders with unit_price above 12,50";
+    assert!(matches!(reply(&[english.clone(), other.clone()], request), Reply::Refusal(_)));
+    assert!(code(&[english, other], "how many deliveries with weight above 12,50").contains("> 12.5"));
     assert!(code(&[german.clone()], "how many orders with unit_price above 12,50").contains("> 12.5"));
     assert!(matches!(reply(&[german], "how many orders with unit_price above 1,000"), Reply::Refusal(_)));
     assert!(code(&[], "3.142 * 2").contains("3.142"));

@@ -345,6 +345,62 @@ fn some_is_not_dropped_from_a_rule() {
     }
 }
 
+/// What is declined, and why.
+fn refused(brief: &Brief) -> String {
+    match plan(brief) {
+        Reply::Refusal(said) => said,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_currency_that_no_column_has_is_not_dropped() {
+    for hint in
+        ["price must be below 100 €", "price must be at most $100", "no order has a price over 250 CHF"]
+    {
+        let said = refused(&brief(hint));
+        assert!(said.contains("nothing says that price is in "), "{hint}: {said}");
+    }
+    let mut known = brief("price must be below 100 €");
+    let notes = ordain_types::ColumnNotes { unit: Some("EUR".to_owned()), ..Default::default() };
+    let mut table = ordain_types::TableNotes::default();
+    table.columns.insert("price".to_owned(), notes);
+    std::sync::Arc::make_mut(&mut known.catalog).tables.insert("orders".to_owned(), table);
+    assert!(matches!(plan(&known), Reply::Plan(_)));
+    known.request = "price must be below 100 CHF".to_owned();
+    assert!(refused(&known).contains("I do not convert currencies"));
+}
+
+#[test]
+fn a_decimal_comma_of_one_table_says_nothing_about_another_one() {
+    let of = |hint: &str, commas: &str| {
+        let mut brief = brief(hint);
+        let catalog = std::sync::Arc::make_mut(&mut brief.catalog);
+        catalog.data.entry(commas.to_owned()).or_default().decimal = Some(',');
+        plan(&brief)
+    };
+    let hint = "price must be below 12,50";
+    assert!(matches!(of(hint, "orders"), Reply::Plan(_)), "{:?}", of(hint, "orders"));
+    assert!(matches!(of(hint, "payments"), Reply::Refusal(_)), "{:?}", of(hint, "payments"));
+    // With points, a comma is between thousands.
+    assert!(matches!(of("price must be below 1,000", "payments"), Reply::Plan(_)));
+    assert!(matches!(of("price must be below 1,000", "orders"), Reply::Refusal(_)));
+}
+
+#[test]
+fn a_rule_about_an_order_says_whether_equal_neighbours_pass() {
+    let said = |hint: &str| match plan(&brief(hint)) {
+        Reply::Plan(draft) => (draft.title, draft.declared.unwrap()["cases"][0].as_str().unwrap().to_owned()),
+        other => panic!("{hint}: {other:?}"),
+    };
+    let (reading, case) = said("total must increase for each user_id");
+    assert!(reading.contains("must be increasing or stay as it is"), "{reading}");
+    assert_eq!(case, "the same value as before passes, a smaller one fails");
+    let (reading, case) = said("total must strictly increase for each user_id");
+    assert!(reading.contains("must be strictly increasing for each"), "{reading}");
+    assert_eq!(case, "the same value as before fails, a smaller one fails");
+}
+
 #[test]
 fn a_day_demands_nothing_of_a_column_that_nobody_named() {
     let mut brief = brief("orders must be paid since 2020");

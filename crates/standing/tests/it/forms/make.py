@@ -52,6 +52,20 @@ def saved_by_libreoffice(folder):
             subprocess.run(command, check=True, env=os.environ | {"LC_ALL": f"{language}.UTF-8"}, stdout=subprocess.DEVNULL)
 
 
+def times_by_libreoffice(folder):
+    """Times of the day, lengths of time, and a formula that has an error."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.append(["name", "begins", "length", "twice"])
+    for row in range(3):
+        sheet.append([f"K{row}", datetime.time(8, 30 + row), datetime.timedelta(hours=13 * row, minutes=30), "=1/0" if row == 1 else f"=2*{row}"])
+        sheet.cell(row + 2, 3).number_format = "[h]:mm"
+    book.save(folder / "times.xlsx")
+    for form in ("ods", "xls"):
+        command = ["soffice", f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless", "--convert-to", form, "--outdir", FOLDER, folder / "times.xlsx"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
 def saved_by_pandas():
     frame = pandas.DataFrame(ORDERS, columns=NAMES)
     frame["ordered"] = pandas.to_datetime(frame["ordered"])
@@ -66,4 +80,5 @@ if __name__ == "__main__":
     if "pandas" not in sys.argv[1:]:
         with tempfile.TemporaryDirectory() as folder:
             saved_by_libreoffice(pathlib.Path(folder))
+            times_by_libreoffice(pathlib.Path(folder))
     saved_by_pandas()

@@ -97,6 +97,17 @@ pub(crate) const FOUND: &[Case] = &[
     ("iso_week.csv", b"week,month,quarter,sales\n2024-W01,2024-01,2024Q1,10\n2024-W02,2024-01,2024Q1,12\n2024-W06,2024-02,2024Q1,9\n", &["week: text", "sales: integer"], ""),
     // A single column with decimal commas is not cut at them.
     ("one_column.csv", b"preis\n1 234,50\n2 000,00\n17,25\n", &["preis: real decimal=, max=2000.0"], ""),
+    // A number that floating point does not hold would make every figure of its column infinite.
+    ("beyond.csv", b"id,amount,share\n1,10.5,1\n2,1e400,inf\n3,20,1\n4,5,1\n5,6,1\n6,6,1\n7,6,1\n8,6,1\n9,6,1\n10,6,1\n", &["amount: real max=20", "share: integer max=1"], "1 of 10 values cannot be read as numbers: row 3 ('1e400')"),
+    ("beyond.json", br#"[{"a":1.5},{"a":1e400},{"a":2},{"a":3},{"a":4},{"a":5},{"a":6},{"a":7},{"a":8},{"a":9},{"a":10},{"a":-Infinity},{"a":11},{"a":12},{"a":13},{"a":14},{"a":15},{"a":16},{"a":17},{"a":18}]"#, &["a: real min=1.5 max=18"], "2 of 20 values cannot be read as numbers: rows 2, 12 ('1e400', '-Infinity')"),
+    // A length of time that no clock holds.
+    ("span.csv", b"duration,n\n1 days 02:00:00,1\n0 days 00:30:00,2\n99999999999 days 00:30:00,2\n", &["duration: text"], ""),
+    // Times of the day are no points in time, a length may be more than a day, and an error is there.
+    ("times.xls", include_bytes!("../forms/times.xls"), &["begins: text", "length: duration max=95400.0", "twice: text"], "it holds values of several kinds (number, text)"),
+    ("times.ods", include_bytes!("../forms/times.ods"), &["begins: text", "length: duration max=95400.0", "twice: text"], "it holds values of several kinds (number, text)"),
+    ("r_plain.txt", b"len kind\n1 5.1 setosa\n2 4.9 setosa\n3 6.3 virginica\n", &["row: integer", "len: real", "kind: text"], "the column `row`"),
+    // R names the rows beside the header; a column may be called so already.
+    ("r_row.csv", b"\"row\",\"seat\"\n\"1\",5,9\n\"2\",6,8\n", &["row_name: integer", "row: integer", "seat: integer"], "begin with one field more than its header: their names, which are the column `row_name`"),
     // Lengths of time as pandas writes them.
     ("pandas_delta.csv", b"t,v\n1 days 02:00:00,1\n0 days 00:30:00,2\n", &["t: duration max=93600.0"], ""),
 ];
