@@ -1,6 +1,8 @@
 //! Rows that are called by a name: what one of them is compared with, and whether something is so of them. Two rows may have
 //! one name.
 
+use std::fmt::Write as _;
+
 use super::catalog::Source;
 use super::frames::{Frame, ROWS, SHOWN};
 use crate::reader::code::{braces, indent, quote};
@@ -79,7 +81,8 @@ pub(super) fn twins(index: &Index, form: &Form) -> String {
             continue;
         }
         let name = quote(&format!("{}.{}", other.name, other.columns[path.column].name));
-        lines += &format!(
+        let _ = write!(
+            lines,
             "if STATUS == \"success\" and {name} in rows.columns:\n    \
              called = rows.groupby({name})[{}].nunique()\n    \
              called = [str(name) for name, count in called.items() if count > 1]\n    \
