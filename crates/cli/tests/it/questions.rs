@@ -195,14 +195,40 @@ fn a_file_that_is_called_like_a_column_counts_its_rows_only_where_that_is_certai
     answers(
         "fee.csv",
         &fees,
-        &[("fee by paid", "“fee” needs a figure there"), ("total fee by paid", "False (20)")],
+        &[
+            ("fee by paid", "“fee” may be the rows or a column of theirs"),
+            ("total fee by paid", "False (20)"),
+        ],
     );
+    // Each station is a row, whatever it is called.
+    let twins = "station_id,name,docks\nS1,Alpha,10\nS2,Beta,20\nS3,Alpha,5\n";
+    let each = "Total docks by name and station id: Beta, S2 (20), Alpha, S1 (10), Alpha, S3 (5).";
+    let cases = [
+        ("total docks by station", each),
+        ("average docks per station", "The average docks of stations is 11.67."),
+    ];
+    answers("stations.csv", twins, &cases);
     let stations = "station,docks\nAlpha,10\nBeta,20\n";
     let cases = [
         ("total docks by station", "Total docks by station: Beta (20), Alpha (10)."),
         ("average docks per station", "“per station” may ask for one figure of all of them"),
     ];
     answers("stations.csv", stations, &cases);
+}
+
+#[test]
+fn groups_that_are_called_by_one_name_are_told() {
+    let folder = Folder::new();
+    folder.file("ordain.toml", "[workspace]\nname = \"questions\"\n");
+    folder.file("stations.csv", "station_id,name,docks\nS1,Alpha,10\nS2,Beta,20\nS3,Alpha,5\n");
+    folder.file("bikes.csv", "bike_id,station_id,price\nB1,S1,10\nB2,S3,20\nB3,S2,30\n");
+    let files = ["--file", "stations.csv", "--file", "bikes.csv", "--json"];
+    let asked =
+        |question: &str| run_in(folder.path(), &[&["code", question], files.as_slice()].concat()).json();
+    let text = asked("total price by station")["answer"]["text"].clone();
+    assert!(text.as_str().unwrap().ends_with("Several stations are called Alpha."), "{text}");
+    let text = asked("total price by station_id")["answer"]["text"].clone();
+    assert!(!text.as_str().unwrap().contains("Several"), "{text}");
 }
 
 #[test]

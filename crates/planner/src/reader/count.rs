@@ -210,7 +210,7 @@ impl Parser<'_> {
         let Some((column, end)) = self.rows_and_column(place) else { return false };
         let (token, name) = (&self.tokens[end - 1], super::words::column(self.index, &self.own(column)));
         let reason = format!(
-            "“{}” are the rows and a column of theirs: say “how many rows”, or “total {name}”",
+            "“{}” may be the rows or a column of theirs: say “how many rows”, or “total {name}”",
             token.text
         );
         self.trace.leaves_open(token, &reason);

@@ -44,6 +44,8 @@ impl Parser<'_> {
                     rows.extend(out.map(|(cond, end, cost)| (Cond::Not(Box::new(cond)), end, cost + 1)));
                 }
                 for (cond, end, more) in rows {
+                    // That is one figure, and not one of each.
+                    let is_each = each.is_some() && self.per_row(end).is_some();
                     let filter = Cond::all([filter.clone(), vec![cond]].concat());
                     for (end, _) in self.tails(end) {
                         let figure = |by: Vec<Path>| {
@@ -53,7 +55,8 @@ impl Parser<'_> {
                             )
                         };
                         found.push((figure(Vec::new()), end, cost + more));
-                        for ((by, part), end, less) in self.per_rows(end) {
+                        let groups = if is_each { Vec::new() } else { self.per_rows(end) };
+                        for ((by, part), end, less) in groups {
                             let filter = Cond::all(vec![filter.clone(), part]);
                             let select = Select { filter, ..figure(by) };
                             let ends = self.tails(end).into_iter();

@@ -89,6 +89,7 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
     let written = |form: Form, cost: u32| {
         let (mut code, rows) = frames::write(&index, &sources, &form)?;
         code.push_str(&compared::different(&index, &sources, &form, tokens));
+        code.push_str(&compared::twins(&index, &form));
         code.push_str(&said_as::told(&index, &form, &brief.request));
         Some(Reading { words: words::reading(&index, &form), code, rows, cost, form })
     };

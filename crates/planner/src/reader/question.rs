@@ -101,6 +101,7 @@ impl Parser<'_> {
                 let found = self.grouping(from).into_iter();
                 found.filter(move |(path, end, _)| self.is_group(path, says_by, from, *end))
             };
+            found.extend(self.each_row(start));
             for (path, end, cost) in groups(start) {
                 found.push((vec![path.clone()], end, cost));
                 for after in self.one("and", end).into_iter().chain(self.sign(',', end)) {

@@ -6,6 +6,9 @@ use super::index::{Sort, What, split_name};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
 
+/// What it costs that each row is a group of its own: more than any other reading.
+const EACH_COST: u32 = 10;
+
 /// What `per` asks for with the name of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Per {
@@ -156,6 +159,25 @@ impl Parser<'_> {
             };
             Some((end, mentions.iter().any(is_column)))
         })
+    }
+
+    /// `by station`, in a table of stations: each of its rows, by what tells them apart and what they are called.
+    pub(super) fn each_row(&self, start: usize) -> Option<(Vec<Path>, usize, u32)> {
+        let mentions = self.mentions(start);
+        let own = mentions.iter().find(|(what, ..)| *what == What::Table(self.focus));
+        let (end, cost) =
+            own.map(|(_, end, cost)| (*end, *cost)).filter(|(end, _)| self.is_singular(*end))?;
+        // A column that is called so says what is meant.
+        let is_column = |(what, at, _): &(What, usize, u32)| {
+            *at == end && matches!(what, What::Column(table, _) if *table == self.focus)
+        };
+        let table = &self.index.tables[self.focus];
+        let first = Some(0).filter(|first| self.files && self.index.is_id(self.focus, *first));
+        let key = table.key.or(first).filter(|_| !mentions.iter().any(is_column))?;
+        let label = table.label.filter(|label| *label != key);
+        // Rows of another table that are put together by these are meant before each of them.
+        let cost = cost + EACH_COST;
+        Some((label.into_iter().chain([key]).map(|column| self.own(column)).collect(), end, cost))
     }
 
     fn is_singular(&self, end: usize) -> bool {

@@ -41,9 +41,10 @@ fn other(lit: &Lit, request: &str) -> Option<String> {
 fn of_condition<'a>(cond: &'a Cond, found: &mut Vec<(&'a Path, &'a Lit)>) {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().for_each(|one| of_condition(one, found)),
-        Cond::Not(inner) | Cond::Some(_, inner) => of_condition(inner, found),
+        Cond::Not(inner) | Cond::Some(_, inner) | Cond::Cmp(_, _, Operand::Of(_, inner)) => {
+            of_condition(inner, found);
+        }
         Cond::Cmp(path, _, Operand::Lit(lit)) => found.push((path, lit)),
-        Cond::Cmp(_, _, Operand::Of(_, inner)) => of_condition(inner, found),
         // A word of a text is shown as it is there.
         Cond::Cmp(..) | Cond::Word(..) | Cond::Days(..) | Cond::Null(_) => {}
     }

@@ -8,7 +8,9 @@ impl Writer<'_> {
     /// Lines that are carried out only if each name that a condition compares with is that of one row.
     pub(super) fn asking(&mut self, conds: &[&Cond], lines: String) -> String {
         let mut compared = Vec::new();
-        conds.iter().for_each(|cond| operands(cond, &mut compared));
+        for cond in conds {
+            operands(cond, &mut compared);
+        }
         compared.retain(|(path, cond)| !self.is_key(path.table, cond));
         let key = |(path, _): &(Path, Cond)| {
             let table = &self.index.tables[path.table];

@@ -1,6 +1,8 @@
 //! Rows that are called by a name: what one of them is compared with, and whether something is so of them. Two rows may have
 //! one name.
 
+use std::fmt::Write as _;
+
 use super::catalog::Source;
 use super::frames::{Frame, ROWS, SHOWN};
 use crate::reader::code::{braces, indent, quote};
@@ -66,6 +68,30 @@ pub(super) fn different(index: &Index, sources: &[Source], form: &Form, tokens: 
         ),
         None => String::new(),
     }
+}
+
+/// The lines that tell where rows of another table that groups are called by have one name: they were put together.
+pub(super) fn twins(index: &Index, form: &Form) -> String {
+    let (Form::Select(select) | Form::Output(_, select)) = form else { return String::new() };
+    let Asked::Figure { by, .. } = &select.asked else { return String::new() };
+    let mut lines = String::new();
+    for path in by {
+        let ([hop], other) = (path.hops.as_slice(), &index.tables[path.table]) else { continue };
+        if other.label != Some(path.column) {
+            continue;
+        }
+        let name = quote(&format!("{}.{}", other.name, other.columns[path.column].name));
+        let _ = write!(
+            lines,
+            "if STATUS == \"success\" and {name} in rows.columns:\n    \
+             called = rows.groupby({name})[{}].nunique()\n    \
+             called = [str(name) for name, count in called.items() if count > 1]\n    \
+             answer_text += {} + \", \".join(called[:{SHOWN}]) + \".\" if called else \"\"\n",
+            quote(&index.tables[select.table].columns[hop.column].name),
+            quote(&format!(" Several {} are called ", words::plural(&other.noun))),
+        );
+    }
+    lines
 }
 
 /// Asks which row is meant where several are called as the one that something is compared with; else carries lines out.

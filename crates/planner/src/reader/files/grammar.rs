@@ -324,6 +324,10 @@ impl Parser<'_> {
 
     /// Says that a column needs a figure to go with groups: `top 3 days by riders`, `docks by station`.
     pub(crate) fn says_no_figure(&self, place: usize, goes_on: &dyn Fn(usize) -> bool) {
+        // `rooms per floor`, of a column `room` too, asks for the rows.
+        if self.says_rows_or_column(place) {
+            return;
+        }
         let own = self.columns(place).into_iter();
         let mut own = own.filter(|(path, ..)| self.is_quantity(path) && !self.is_additive(path));
         if let Some((path, end, _)) = own.find(|(_, end, _)| goes_on(*end)) {
