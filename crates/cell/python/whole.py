@@ -24,6 +24,8 @@ def keep_exact():
     guard(BaseGrouper, "_cython_operation", lambda *args: [arg for arg in args if isinstance(arg, str)][-1])
     guard(array_ops, "_na_arithmetic_op", lambda _left, _right, op, *_: getattr(op, "__name__", ""))
     guard(pd.Series, "dot", lambda *_: "dot")
+    for owner, name, place in ((nanops, "nansum", 0), (nanops, "nanmean", 0), (BaseGrouper, "_cython_operation", 1)):
+        keep_finite(owner, name, place)
     # Single numbers of numpy warn, where columns do not.
     warnings.filterwarnings("error", "overflow encountered in scalar", RuntimeWarning)
 
@@ -49,6 +51,26 @@ def guard(owner, name, how, **for_objects):
             return plain(*map(as_objects, args), **named, **for_objects)
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             raise OverflowError(BEYOND) from None
+
+    setattr(owner, name, careful)
+
+
+def keep_finite(owner, name, place):
+    """Has figures of floating point fail that are infinite, although the values are not: they would be told as if they were
+    numbers. The values are the argument at this place."""
+    import numpy
+
+    plain = getattr(owner, name)
+    is_infinite = lambda some: some.dtype.kind == "f" and bool(numpy.isinf(some).any())  # noqa: E731
+
+    def careful(*args, **named):
+        found = plain(*args, **named)
+        values = args[place] if len(args) > place else None
+        if not isinstance(found, (float, numpy.ndarray)) or not isinstance(values, numpy.ndarray):
+            return found
+        if is_infinite(numpy.asarray(found)) and not is_infinite(values):
+            raise OverflowError("the figure is larger than floating point holds")
+        return found
 
     setattr(owner, name, careful)
 

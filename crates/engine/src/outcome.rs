@@ -284,8 +284,11 @@ pub(crate) fn in_data(error: RunError) -> RunError {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let rest = error.message.strip_prefix("line ").and_then(|rest| rest.split_once(": "));
     let message = match rest.filter(|(line, _)| is_number(line)) {
-        // It raises this one itself, with words for people.
-        Some((_, rest)) => rest.strip_prefix("ValueError: ").unwrap_or(rest).to_owned(),
+        // It raises these itself, with words for people.
+        Some((_, rest)) => {
+            let own = ["ValueError: ", "OverflowError: "].into_iter().find_map(|own| rest.strip_prefix(own));
+            own.unwrap_or(rest).to_owned()
+        }
         None => error.message,
     };
     RunError { message, ..error }

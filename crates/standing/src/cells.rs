@@ -343,8 +343,8 @@ fn found(
             let Some(error) = &execution.error else {
                 return Err(format!("the code ended with exit code {}", execution.exit.unwrap_or_default()));
             };
-            // Code of Ordain's own raises this one itself, with words for people; what else is wrong is in the data.
-            if is_ours && error.kind == "ValueError" {
+            // Code of Ordain's own raises these itself, with words for people; what else is wrong is in the data.
+            if is_ours && matches!(error.kind.as_str(), "ValueError" | "OverflowError") {
                 return Err(one_line(&error.message));
             }
             let line = error.line.filter(|_| !is_ours).map(|line| format!(" (line {line})"));

@@ -190,3 +190,15 @@ async fn a_number_beyond_floating_point_is_told_and_no_sum_is_infinite() {
     }
     assert!(results["sum"].summary.starts_with("the sum of v is 30.0;"), "{:?}", results["sum"]);
 }
+
+#[tokio::test]
+async fn a_sum_that_floating_point_does_not_hold_is_no_figure() {
+    let sum = json!({"column": "v", "function": "sum", "min": 1});
+    let by = json!({"column": "v", "function": "sum", "min": 1, "by": "g"});
+    let checks = json!([kind("sum", "aggregate", &sum), kind("groups", "aggregate", &by)]);
+    let results =
+        World::with(&checks.to_string(), &[("t.csv", b"id,g,v\n1,a,1e308\n2,a,1e308\n")]).run().await;
+    for id in ["sum", "groups"] {
+        stands(&results, id, CheckStatus::Error, "the figure is larger than floating point holds");
+    }
+}

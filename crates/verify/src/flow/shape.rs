@@ -69,7 +69,8 @@ impl<'a> Shape<'a> {
             // A merge gives both of two equal names a suffix.
             stored = self.stored(schema, stem);
         }
-        let was_selected = self.only.as_ref().is_some_and(|only| only.contains(&name));
+        let was_selected =
+            self.only.as_ref().is_some_and(|only| only.contains(&name) || only.contains(&original));
         match stored.is_empty() {
             false => Column::Stored(stored),
             // Selected from columns of which not all were known.

@@ -34,7 +34,12 @@ impl Frame<'_> {
     /// The rows that a figure leaves out since they have no value: what is missing, and its column.
     pub(super) fn measured_gaps(&self, measure: &Measure, name: &str) -> Vec<(String, String)> {
         let said = match measure {
-            Measure::Of("avg" | "median" | "std" | "var", path) => words::column(self.index, path),
+            Measure::Of("avg" | "median" | "std" | "var", path) => {
+                let (said, table) = (words::column(self.index, path), &self.index.tables[path.table]);
+                // Some of these rows have a value.
+                let is_unread = self.sources[path.table].unread.contains(&table.columns[path.column].name);
+                if is_unread { format!("a readable {said}") } else { said }
+            }
             Measure::Product("avg", ..) => "revenue".to_owned(),
             _ => return Vec::new(),
         };

@@ -641,6 +641,8 @@ fn a_value_that_cannot_be_read_is_no_gap() {
         let code = code(std::slice::from_ref(&slips), request);
         assert!(code.contains(unread), "{request}: {code}");
     }
+    let average = code(&[slips], "average units");
+    assert!(average.contains("{\"a readable units\": "), "{average}");
 }
 
 #[test]
