@@ -16,9 +16,8 @@ const KEPT: [&str; 10] =
 
 /// Leaves out details, the least needed first, until everything fits.
 pub(super) fn fit(briefs: &mut [FileBrief]) {
-    let cuts: [(usize, fn(&mut Value)); 3] =
-        [(BYTES_MAX, cut_samples), (NAMES_BYTES_MAX, cut_columns), (NAMES_BYTES_MAX, cut_all)];
-    for (bytes_max, cut) in cuts {
+    let bounds = [BYTES_MAX, NAMES_BYTES_MAX, NAMES_BYTES_MAX];
+    for (bytes_max, cut) in bounds.into_iter().zip([cut_samples, cut_columns, cut_all]) {
         if size(briefs) <= bytes_max {
             return;
         }

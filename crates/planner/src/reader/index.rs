@@ -49,6 +49,7 @@ pub(crate) struct Index {
 
 /// A table.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is something of its own that is known of a table")]
 pub(crate) struct Table {
     /// Its name.
     pub(crate) name: String,
