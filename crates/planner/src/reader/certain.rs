@@ -70,6 +70,53 @@ impl Parser<'_> {
             })
     }
 
+    /// Whether rows are called by a word of a name that is a whole value of another column too: in `the city of Bern`, Bern
+    /// is the city of rows, and not Markt Bern alone.
+    pub(super) fn is_named_by_value(&self, np: &Np) -> bool {
+        let mut parts = Vec::new();
+        np.conds.iter().for_each(|cond| guard::parts(cond, &mut parts));
+        parts.into_iter().any(|cond| {
+            let Cond::Word(path, lit) = cond else { return false };
+            let label = self.index.tables[path.table].label;
+            let Some(at) = self.tokens.iter().position(|token| token.at == lit.at) else { return false };
+            let is_value = |(what, length, _): (What, usize, u32)| match what {
+                What::Value(table, column, _)
+                    if table == path.table && column != path.column && length == 1 =>
+                {
+                    Some(column)
+                }
+                _ => None,
+            };
+            let value = self.index.at(self.tokens, at).into_iter().find_map(is_value);
+            let Some(column) = value.filter(|_| label == Some(path.column)) else { return false };
+            let (said, table) = (&self.tokens[at].text, &self.index.tables[path.table]);
+            let reason = format!(
+                "“{said}” is a {} of {}, and a word of a name there: name the row that is meant by its whole name",
+                table.columns[column].name.replace('_', " "),
+                table.name
+            );
+            self.trace.leaves_open(&self.tokens[at], &reason);
+            true
+        })
+    }
+
+    /// Whether a column counts percents, so that `by 2%` may mean a part of what it is or two points.
+    pub(super) fn counts_percents(&self, path: &Path, place: usize) -> bool {
+        let column = &self.index.tables[path.table].columns[path.column];
+        let words = split_name(&column.name);
+        let is_named = words.iter().any(|word| matches!(word.as_str(), "percent" | "percentage" | "pct"));
+        if column.unit.as_deref() != Some("%") && !is_named {
+            return false;
+        }
+        let token = &self.tokens[place.min(self.tokens.len() - 1)];
+        let reason = format!(
+            "{} is in percent itself: write the change without the mark if points are meant, or what it is to be",
+            column.name
+        );
+        self.trace.leaves_open(token, &reason);
+        true
+    }
+
     /// Whether a text says something of a row that is named: `the black Moon`, `Aisha Khan from Bath`; not `Mark Stone off`.
     fn is_said_of(&self, cond: &Cond, names: &Cond) -> bool {
         let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = cond else { return false };

@@ -85,6 +85,8 @@ pub(crate) struct Column {
     pub(crate) has_nulls: bool,
     /// The least of its numbers beside 0, where all of them are known.
     pub(crate) least: Option<Ordering>,
+    /// Whether it says yes and no by 1 and 0.
+    pub(crate) is_bit: bool,
     /// Whether everything that it holds can be named, so that another text is none of its values.
     pub(crate) is_listed: bool,
     /// Whether its days have a time.

@@ -206,7 +206,10 @@ impl Parser<'_> {
                 && let Some(after) = self.one("to", after)
             {
                 for (np, column, end, cost) in self.cell(after) {
-                    if !self.is_number(&self.own(column)) {
+                    let is_percent = number.unit == Unit::Percent;
+                    if !self.is_number(&self.own(column))
+                        || is_percent && self.counts_percents(&self.own(column), begin)
+                    {
                         continue;
                     }
                     let to = if number.unit == Unit::Percent {
@@ -231,6 +234,7 @@ impl Parser<'_> {
                 && np.order.is_none()
                 && !is_open
                 && !self.is_loosely_named(np)
+                && !self.is_named_by_value(np)
         };
         for (path, end, cost) in self.columns(place).into_iter().filter(|(path, ..)| self.is_kept(path)) {
             for start in self.lex("of", end).into_iter().chain(self.exact("in", end)) {
@@ -313,6 +317,9 @@ impl Parser<'_> {
             && self.is_number(path)
         {
             lit.value = signed(&lit.value, sign);
+            if number.unit == Unit::Percent && self.counts_percents(path, after) {
+                return found;
+            }
             found.push((if number.unit == Unit::Percent { To::Percent(lit) } else { To::By(lit) }, end));
         }
         found

@@ -6,6 +6,7 @@
 mod claim;
 mod days;
 mod figure;
+mod having;
 mod made;
 mod phrase;
 mod sentence;

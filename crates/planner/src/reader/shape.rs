@@ -80,6 +80,7 @@ pub(super) fn shape(brief: &TableBrief, catalog: &Catalog) -> Table {
             flag: flag(column.column_type, seen),
             has_nulls: seen.null_share > 0.0,
             least: seen.values.as_ref().and_then(|values| least(values)),
+            is_bit: seen.values.as_ref().is_some_and(|values| is_bit(values)),
             is_listed: seen.values.as_ref().is_some_and(|values| is_listed(values)),
             has_time: seen
                 .samples
@@ -130,6 +131,7 @@ impl Column {
             sort,
             has_nulls,
             least: None,
+            is_bit: false,
             is_listed: false,
             flag: None,
             has_time: false,
@@ -216,6 +218,13 @@ impl Index {
 /// The least of some numbers beside 0.
 pub(super) fn least(values: &[Value]) -> Option<Ordering> {
     values.iter().filter_map(Value::as_f64).filter_map(|value| value.partial_cmp(&0.0)).min()
+}
+
+/// Whether there are zeros and ones, and nothing else.
+fn is_bit(values: &[Value]) -> bool {
+    let mut numbers = values.iter().filter(|value| !value.is_null()).map(Value::as_f64);
+    let has = |number: f64| values.iter().any(|value| value.as_f64() == Some(number));
+    has(0.0) && has(1.0) && numbers.all(|number| number == Some(0.0) || number == Some(1.0))
 }
 
 /// Whether every value can be named: they are few, and none is a longer text.

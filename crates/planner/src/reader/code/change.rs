@@ -175,6 +175,7 @@ impl Writer<'_> {
         let mut lines = String::new();
         let mut against: Vec<String> = Vec::new();
         let mut blank: Vec<String> = Vec::new();
+        let mut is_exact = false;
         for set in sets {
             let table = &self.index.tables[set.rows.table];
             let column = &table.columns[set.column];
@@ -186,6 +187,7 @@ impl Writer<'_> {
             let query = self.lookup(&set.rows, &[("now".to_owned(), path)]);
             let place = queries.len();
             queries.push((query, count));
+            let (mut rounded, mut stays) = (String::new(), " already");
             let value = match &set.to {
                 To::Value(lit) => format!("params[\"{}\"]", self.params.bind(&column.name, lit)),
                 To::Row(select) => {
@@ -203,7 +205,20 @@ impl Writer<'_> {
                 To::By(lit) => format!("row[\"now\"] + params[\"{}\"]", self.params.bind("change", lit)),
                 To::Percent(lit) => {
                     let name = self.params.bind("percent", lit);
-                    format!("round(row[\"now\"] * (100 + params[\"{name}\"]) / 100, 2)")
+                    if amounts::currency_of(column).is_some() {
+                        // Money has hundredths: that it is rounded is said.
+                        stays = " also after it is rounded to 2 decimals";
+                        rounded = format!(
+                            "{{' (rounded to 2 decimals)' if abs(row['after'] * 100 - row['now'] * (100 + params['{name}'])) > 1e-6 else ''}}"
+                        );
+                        format!("round(row[\"now\"] * (100 + params[\"{name}\"]) / 100, 2)")
+                    } else {
+                        // As decimals are written, and not as floating point holds them.
+                        is_exact = true;
+                        format!(
+                            "float(Decimal(str(row[\"now\"])) * (100 + Decimal(str(params[\"{name}\"]))) / 100)"
+                        )
+                    }
                 }
             };
             if matches!(set.to, To::By(_) | To::Percent(_)) && column.has_nulls {
@@ -213,8 +228,8 @@ impl Writer<'_> {
             let name = braces(&column.name.replace('_', " "));
             let _ = write!(
                 lines,
-                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    if row[\"after\"] == row[\"now\"]:\n        same.append(f\"the {name} of {{row['label']}} is {{row['now']}} already\")\n        continue\n    \
-                 {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n    changed.append(f\"the {name} of {{row['label']}} from {{row['now']}} to {{row['after']}}\")\n",
+                "for row in found[{place}]:\n    row[\"after\"] = {value}\n    if row[\"after\"] == row[\"now\"]:\n        same.append(f\"the {name} of {{row['label']}} is {{row['now']}}{stays}\")\n        continue\n    \
+                 {}_tbl.update({{{}: row[\"after\"]}}, where({}) == row[\"key\"])\n    changed.append(f\"the {name} of {{row['label']}} from {{row['now']}} to {{row['after']}}{rounded}\")\n",
                 table.name,
                 quote(&column.name),
                 quote(key),
@@ -235,8 +250,9 @@ impl Writer<'_> {
                 "It is not known what it is for {blank[0]['label']} now: say “set” and what it is to be. Nothing was changed.",
             ),
         ]);
+        let import = if is_exact { "from decimal import Decimal\n\n" } else { "" };
         format!(
-            "found = [{}]\nchanged, same = [], []\nunclear = [rows for rows, count in zip(found, [{}]) if len(rows) != count]\n{stops}if not unclear:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
+            "{import}found = [{}]\nchanged, same = [], []\nunclear = [rows for rows, count in zip(found, [{}]) if len(rows) != count]\n{stops}if not unclear:\n{}    answer_text = \"Changed \" + \"; \".join(changed) + \".\" if changed else \"Nothing was changed: \" + \"; \".join(same) + \".\"\n    STATUS = \"success\"\n\
              else:\n    names = \"; \".join(str(row[\"label\"]) for row in unclear[0][:10])\n    answer_text = f\"That fits several rows: {{names}}. Name each one that is meant.\" if names else \"There is none like that.\"\n    STATUS = \"invalid_request\" if names else \"no_match\"\n",
             list.join(", "),
             counts.join(", "),

@@ -289,8 +289,11 @@ impl Parser<'_> {
                     found.push((Claim::Unique(vec![name]).demand(true), end, cost));
                     continue;
                 }
-                let some = self.has_some(column, end, is_none);
-                found.push((if none.is_some() { some.opposite() } else { some }, end, cost));
+                // `must not have a fine` is said of the same rows as `must have no fine`.
+                let is_not = place.checked_sub(1).is_some_and(|at| self.one("not", at) == Some(place));
+                let some = self.has_some(column, start, end, is_none || is_not);
+                let demand = some.map(|some| if none.is_some() { some.opposite() } else { some });
+                found.extend(demand.map(|demand| (demand, end, cost)));
                 if none.is_none() {
                     let of = self.one("of", end).unwrap_or(end);
                     found.extend(
@@ -320,15 +323,6 @@ impl Parser<'_> {
             }));
         }
         found
-    }
-
-    /// That rows have something: `no lot has defects` speaks of more than 0 of them, `must have a score` of a value.
-    fn has_some(&self, column: usize, end: usize, is_none: bool) -> Demand {
-        let (name, said) = (self.name_of(column), &self.tokens[end - 1]);
-        if self.is_quantity(&self.own(column)) && (is_none || said.lower != said.stem) {
-            return Claim::Test(compare(Side::Column(name), ">", Side::Value(json!(0)))).demand(true);
-        }
-        Claim::Test(Test::Null(name)).demand(false)
     }
 
     /// Whether the words of a demand name every column of days in it: `active since 2020` demands nothing of `joined`.
@@ -402,8 +396,8 @@ impl Parser<'_> {
             }
             if let Some(after) = self.one("rule.without", end) {
                 for (column, end, more) in self.own_column(after) {
-                    let none = self.has_some(column, end, false).opposite();
-                    found.push((with_when(none, test.clone()), end, cost + more));
+                    let none = self.has_some(column, after, end, true).map(Demand::opposite);
+                    found.extend(none.map(|none| (with_when(none, test.clone()), end, cost + more)));
                 }
             }
             found.extend(test.map(|test| (Claim::Test(test).demand(true), end, cost)));

@@ -569,3 +569,62 @@ fn no_word_is_left_out_of_a_text_that_a_rule_looks_for() {
         assert_eq!(read(hint), None, "{hint}");
     }
 }
+
+#[test]
+fn having_something_is_a_yes_a_number_or_a_value_and_declined_where_that_is_open() {
+    let seen = |name: &str, values: &[Value], null_share: f64| crate::brief::ColumnBrief {
+        name: name.to_owned(),
+        null_share,
+        values: Some(values.to_vec()),
+        ..crate::brief::ColumnBrief::default()
+    };
+    let temps = TableBrief {
+        columns: vec![
+            seen("id", &[json!(1), json!(2)], 0.0),
+            seen("temperature", &[json!(-3.5), json!(4.0)], 0.2),
+            seen("first_aid", &[json!(0), json!(1)], 0.0),
+            seen("fine", &[json!(0), json!(40)], 0.2),
+            seen("defects", &[json!(0), json!(3)], 0.0),
+            seen("paid", &[json!(true), json!(false)], 0.0),
+        ],
+        ..table(
+            "temps",
+            &[
+                ("id", ColumnType::Integer),
+                ("temperature", ColumnType::Real),
+                ("first_aid", ColumnType::Integer),
+                ("fine", ColumnType::Integer),
+                ("defects", ColumnType::Integer),
+                ("paid", ColumnType::Boolean),
+            ],
+        )
+    };
+    let read = |hint: &str| plan(&Brief { tables: vec![temps.clone()].into(), ..brief(hint) });
+    for hint in [
+        "at most 25% of rows may have no temperature",
+        "no row may have no temperature",
+        "a temp must not have a fine",
+        "temps must have no fine",
+        "no temp may have a fine",
+        "every temp must have paid",
+    ] {
+        match read(hint) {
+            Reply::Refusal(said) => assert!(said.contains("it is not certain what having"), "{hint}: {said}"),
+            other => panic!("{hint}: {other:?}"),
+        }
+    }
+    for (hint, meant) in [
+        ("temps must have first aid", "`first_aid` must be above 0"),
+        ("temps must have no defects", "`defects` must be at most 0"),
+        ("temps must have a temperature", "`temperature` must have a value"),
+        ("temps must have a fine", "`fine` must have a value"),
+    ] {
+        match read(hint) {
+            Reply::Plan(draft) => {
+                let said = draft.reading.unwrap_or_default();
+                assert!(said.contains(meant), "{hint}: {said}");
+            }
+            other => panic!("{hint}: {other:?}"),
+        }
+    }
+}

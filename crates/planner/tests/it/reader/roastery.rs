@@ -263,3 +263,37 @@ fn what_lasts_until_a_day_is_not_equal_to_a_day_before_it() {
         ],
     );
 }
+
+const CUSTOMERS: &str = r#"[
+    {"client_id": "K1", "name": "Bio Basel", "kind": "shop", "city": "Basel", "rate": 0.68, "fee_eur": 0.68, "discount_pct": 5},
+    {"client_id": "K2", "name": "Markt Bern", "kind": "market", "city": "Bern", "rate": 0.84, "fee_eur": 0.84, "discount_pct": 7},
+    {"client_id": "K3", "name": "Rest Sun", "kind": "restaurant", "city": "Bern", "rate": 1.5, "fee_eur": 1.5, "discount_pct": 9}
+]"#;
+
+fn customers(request: &str) -> Brief {
+    brief_of(&[("clients", CUSTOMERS)], "", request)
+}
+
+#[test]
+fn a_value_of_a_column_is_no_part_of_the_name_of_one_row() {
+    let requests = ["set the city of Bern to Basel", "set the kind of Bern to shop"];
+    are_declined(customers, &requests);
+    let told = said(&customers("set the city of Bern to Basel"));
+    assert!(told.contains("name the row that is meant by its whole name"), "{told}");
+    for request in ["set the city of Markt Bern to Basel", "set the city of Sun to Basel"] {
+        assert!(matches!(reader::plan(&customers(request)), Reply::Plan(_)), "{request}");
+    }
+}
+
+#[test]
+fn percents_are_exact_and_points_are_asked_for() {
+    let code = |request: &str| match reader::plan(&customers(request)) {
+        Reply::Plan(draft) => draft.code,
+        other => panic!("{request}: {other:?}"),
+    };
+    let exact = code("raise the rate of Bio Basel by 0.5%");
+    assert!(exact.contains("Decimal(str(row[\"now\"]))") && !exact.contains("round("), "{exact}");
+    let money = code("raise the fee eur of Bio Basel by 0.5%");
+    assert!(money.contains("(rounded to 2 decimals)") && !money.contains(" already"), "{money}");
+    are_declined(customers, &["lower the discount pct of Markt Bern by 2%"]);
+}
