@@ -158,6 +158,13 @@ impl<'a> Question<'a> {
             return None;
         };
         let column = What::Column(path.table, path.column);
+        let is_whole = |place: usize| {
+            let said = self.index.at(self.tokens, place);
+            said.iter().any(|(what, length, cost)| *what == column && (*length > 1 || *cost == 0))
+        };
+        if (0..self.tokens.len()).any(is_whole) {
+            return None;
+        }
         (0..self.tokens.len()).find_map(|place| {
             let said = self.index.at(self.tokens, place);
             let is_part = said.iter().any(|(what, length, cost)| *what == column && *length == 1 && *cost > 0);
