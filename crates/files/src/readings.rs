@@ -17,7 +17,8 @@ const DESCRIBING: [&str; 8] =
 const NOTES_MAX: usize = 12;
 
 impl Prepared {
-    /// The files that hold one table each, as tables that code can name in `frame`.
+    /// The files that hold tables, as tables that code can name in `frame`: with columns where a file holds one table of which
+    /// all are known.
     pub fn tables(&self) -> Vec<Table> {
         self.briefs.iter().filter_map(table).collect()
     }
@@ -79,13 +80,15 @@ fn without(facts: &Value, names: &[&str]) -> Value {
 }
 
 fn table(brief: &FileBrief) -> Option<Table> {
-    let [table] = list(&brief.facts, "tables") else { return None };
+    let table = match list(&brief.facts, "tables") {
+        [] => return None,
+        [table] => table,
+        _ => &Value::Null,
+    };
     let columns = list(table, "columns");
     // A table that is described in part may have any column.
-    if columns.is_empty() || table.get("columns_total").and_then(Value::as_u64) != Some(columns.len() as u64)
-    {
-        return None;
-    }
+    let is_whole = table.get("columns_total").and_then(Value::as_u64) == Some(columns.len() as u64);
+    let columns = if is_whole { columns } else { &[] };
     let columns = columns.iter().filter_map(|column| {
         let kind = column.get("type").and_then(Value::as_str).unwrap_or_default();
         Some(Column {

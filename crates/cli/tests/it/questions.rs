@@ -22,6 +22,24 @@ fn answers(file: &str, content: &str, cases: &[(&str, &str)]) {
     }
 }
 
+/// The same of questions about several files; where there is no answer, what the error says has the words.
+#[track_caller]
+fn answers_of(files: &[(&str, &str)], cases: &[(&str, &str)]) {
+    let folder = Folder::new();
+    folder.file("ordain.toml", "[workspace]\nname = \"questions\"\n");
+    for (file, content) in files {
+        folder.file(file, content);
+    }
+    for (question, part) in cases {
+        let named = files.iter().flat_map(|(file, _)| ["--file", file]);
+        let arguments: Vec<&str> = ["code", question, "--json"].into_iter().chain(named).collect();
+        let record = run_in(folder.path(), &arguments).json();
+        let said = |of: &str, name: &str| record[of][name].as_str().unwrap_or_default().to_owned();
+        let text = format!("{}{}", said("answer", "text"), said("error", "message"));
+        assert!(text.contains(part), "{question}: {record}");
+    }
+}
+
 /// The same of questions about the table that the file was imported as.
 #[track_caller]
 fn answers_of_a_table(table: &str, content: &str, cases: &[(&str, &str)]) {
@@ -340,4 +358,118 @@ fn a_rule_about_a_column_that_is_gone_is_refused_with_its_name() {
     let asked =
         run_in(folder.path(), &["ask", "lines where status is new", "--model", "rules", "--json"]).json();
     assert!(asked["answer"]["text"].as_str().unwrap_or_default().contains("“status”"), "{asked}");
+}
+
+#[test]
+fn a_bound_on_rows_of_somebody_is_asked_back_where_their_sum_may_be_meant() {
+    let files = [
+        ("orders.csv", "order_id,customer_id,kg\n1,K1,5\n2,K2,7\n3,K1,9\n"),
+        ("customers.csv", "customer_id,name,city\nK1,Bio Basel,Basel\nK2,Rest Sun,Bern\n"),
+    ];
+    let both = "“kg” may be that of one order, or of several orders together";
+    let cases = [
+        ("customers who ordered more than 10 kg in total", both),
+        ("customers who ordered at least 10 kg overall", both),
+        ("customers who ordered less than 10 kg altogether", both),
+        ("customers with orders above 10 kg in total", both),
+        ("customers who ordered more than 10 kg", both),
+        ("customers with an order whose kg is above 8", "K1 (name Bio Basel"),
+        ("customers with orders above 8 kg", "K1 (name Bio Basel"),
+        ("total kg by name", "Bio Basel (14), Rest Sun (7)"),
+        ("orders of Bio Basel", "2 orders (customer's name is Bio Basel)"),
+        ("orders by Bio Basel", "2 orders (customer's name is Bio Basel)"),
+    ];
+    answers_of(&files, &cases);
+}
+
+#[test]
+fn a_column_of_another_table_is_taken_by_its_name_and_not_by_what_it_means() {
+    let files = [
+        ("inspections.csv", "no,inspector,cost\n1,I1,100\n2,I1,50\n3,I2,30\n"),
+        ("inspectors.csv", "inspector,name,base,hourly_rate\nI1,Greta,Kiel,85\nI2,Pavel,Fulda,92.5\n"),
+    ];
+    let cases = [
+        ("total cost by base", "Kiel (150), Fulda (30)"),
+        ("total cost by name", "Greta (150), Pavel (30)"),
+        ("average cost by base", "Kiel (75), Fulda (30)"),
+        ("highest cost by name", "Greta (100), Pavel (30)"),
+        ("total cost of Greta", "is 150 "),
+    ];
+    answers_of(&files, &cases);
+    let files = [
+        ("items.csv", "item,price,cost,group_id\na,1,2,G1\nb,3,4,G1\nc,5,6,G2\n"),
+        ("groups.csv", "group_id,name,price,fee\nG1,Red,10,1\nG2,Blue,20,2\n"),
+    ];
+    let both = "groups and items both have a column price";
+    let cases = [
+        ("total price by name", both),
+        ("average price by name", both),
+        ("total price of items by name", "Blue (5), Red (4)"),
+        ("total price of groups by name", "Blue (20), Red (10)"),
+    ];
+    answers_of(&files, &cases);
+}
+
+#[test]
+fn columns_without_a_value_in_common_join_nothing() {
+    let files = [
+        ("translators.csv", "id,name,language\nT1,Ana,de\nT2,Bo,fr\n"),
+        ("languages.csv", "code,language,family\nde,German,West\nfr,French,Romance\nfi,Finnish,Uralic\n"),
+    ];
+    let none = "no value of language of translators is in language of languages";
+    let cases = [("which languages have no translator?", none), ("number of translators by family", none)];
+    answers_of(&files, &cases);
+    let named = "code,language,family\n1,de,West\n2,fr,Romance\n3,fi,Uralic\n";
+    let cases = [
+        ("which languages have no translator?", "1 languages (there is no translator): 3"),
+        ("number of translators by family", "Romance (1), West (1)"),
+    ];
+    answers_of(&[files[0], ("languages.csv", named)], &cases);
+}
+
+#[test]
+fn what_is_denied_of_a_value_in_several_rows_is_not_taken_of_some_of_them() {
+    let sales = "sale,customer,kg,channel\n1,Ada,5,web\n2,Bob,7,web\n3,Ada,9,phone\n4,Cid,2,web\n5,Bob,1,phone\n\
+                 6,Dan,,\n7,Dan,3,web\n";
+    let open = "one customer may have several sales";
+    let cases = [
+        ("how many customers do not have a kg above 6?", open),
+        ("how many customers are not in web?", open),
+        ("sales where channel is not web", "3 sales (channel is not web)"),
+    ];
+    answers_of(&[("sales.csv", sales)], &cases);
+    // Where everybody stands in one row nothing is open.
+    let once = "sale,customer,kg,channel\n1,Ada,5,web\n2,Bob,7,phone\n";
+    answers_of(
+        &[("sales.csv", once)],
+        &[("how many customers are not in web?", "is 1 (channel is not web)")],
+    );
+}
+
+#[test]
+fn a_column_called_like_a_preposition_and_a_part_of_a_name_are_asked_about() {
+    let lent = "item,since,fee\na,2010,5\nb,2012,6\nc,2015,7\nd,2001,8\n";
+    let cases = [
+        ("total fee since 2010", "“since” is a column, and a word that compares as well"),
+        ("total fee where since is 2010", "is 5 "),
+        ("total fee where since is at least 2010", "is 18 "),
+    ];
+    answers("lent.csv", lent, &cases);
+    let kinds = "name,kind,market_day\nA,market,Sat\nB,market,Sun\nC,shop,\nD,shop,Mon\n";
+    let cases = [
+        ("how many markets are there?", "“markets” is a value of kind, and part of the name of market day"),
+        ("how many rows where kind is market", "There are 2 "),
+        ("how many different market days", "is 3."),
+    ];
+    answers("cust.csv", kinds, &cases);
+}
+
+#[test]
+fn a_file_of_several_tables_is_joined_to_another_file() {
+    let clients = r#"[{"client":"AC","name":"Acme","address":{"country":"CH"},"contacts":[{"name":"Rita"}]},
+        {"client":"BO","name":"Boreal","address":{"country":"AT"},"contacts":[]}]"#;
+    let files = [("jobs.csv", "job,client,fee\n1,AC,10\n"), ("clients.json", clients)];
+    let cases =
+        [("total fee by country", "CH (10)"), ("clients without jobs", "1 clients (there is no job): BO")];
+    answers_of(&files, &cases);
 }

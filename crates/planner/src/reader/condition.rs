@@ -256,9 +256,12 @@ impl Parser<'_> {
             }
         }
         if let Some(end) = self.one("cost", place) {
-            // A column that is called `price` is meant by that word alone.
-            let is_called =
-                found.iter().any(|(path, at, cost)| path.hops.is_empty() && (*at, *cost) == (end, 0));
+            // A column that is called `price` is meant by that word alone; of files in whichever table it stands.
+            let mut named = self.index.at(self.tokens, self.fill(place)).into_iter();
+            let is_called = found
+                .iter()
+                .any(|(path, at, cost)| path.hops.is_empty() && (*at, *cost) == (end, 0))
+                || self.files && named.any(|(what, _, cost)| cost == 0 && matches!(what, What::Column(..)));
             let costs = self.costs().filter(|_| !is_called);
             found.extend(costs.map(|column| (self.own(column), end, 0)));
         }

@@ -5,6 +5,7 @@ mod chart;
 mod compared;
 mod days;
 mod doubled;
+mod doubts;
 mod figures;
 mod frames;
 mod gaps;
@@ -87,7 +88,8 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
         all.extend(parser.outputs());
     }
     let written = |form: Form, cost: u32| {
-        let (mut code, rows) = frames::write(&index, &sources, &form)?;
+        let (mut code, rows) =
+            frames::write(&index, &sources, &form, &doubts::repeated(&index, &sources, &form, tokens))?;
         code.push_str(&compared::different(&index, &sources, &form, tokens));
         code.push_str(&compared::twins(&index, &form));
         code.push_str(&said_as::told(&index, &form, &brief.request));
@@ -114,6 +116,9 @@ fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Re
             one.words
         )),
         [one] if let Some(asked) = doubled::asked(&index, &one.form, &brief.request) => {
+            Reply::Question(asked)
+        }
+        [one] if let Some(asked) = doubts::asked(&index, &sources, &one.form, tokens) => {
             Reply::Question(asked)
         }
         [one] => draft(one.words.clone(), one.code.clone(), one.rows.clone()),

@@ -32,7 +32,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
             let value = match alternative {
                 Value::Table(table) => {
                     self.read_table(*table, range);
-                    Value::Frame(Rc::new(table.map_or_else(Shape::unknown, Shape::of_table)))
+                    // Of a file of which no columns are told, any may be there.
+                    let told = table.filter(|&table| !self.table(table).columns.is_empty());
+                    Value::Frame(Rc::new(told.map_or_else(Shape::unknown, Shape::of_table)))
                 }
                 _ => Value::Frame(Rc::new(Shape::unknown())),
             };

@@ -43,7 +43,7 @@ pub(super) fn asked(index: &Index, form: &Form, request: &str) -> Option<String>
 }
 
 /// The columns that a question is about.
-fn paths(select: &Select) -> Vec<Path> {
+pub(super) fn paths(select: &Select) -> Vec<Path> {
     let mut found = Vec::new();
     of_condition(&select.filter, &mut found);
     found.extend(select.order.as_ref().and_then(|order| order.by.clone()));
@@ -73,7 +73,7 @@ fn paths(select: &Select) -> Vec<Path> {
     found
 }
 
-fn of_measure(measure: &Measure, found: &mut Vec<Path>) {
+pub(super) fn of_measure(measure: &Measure, found: &mut Vec<Path>) {
     match measure {
         Measure::Count => {}
         Measure::Distinct(path) | Measure::Of(_, path) => found.push(path.clone()),
@@ -85,7 +85,7 @@ fn of_measure(measure: &Measure, found: &mut Vec<Path>) {
     }
 }
 
-fn of_condition(cond: &Cond, found: &mut Vec<Path>) {
+pub(super) fn of_condition(cond: &Cond, found: &mut Vec<Path>) {
     match cond {
         Cond::And(all) | Cond::Or(all) => all.iter().for_each(|cond| of_condition(cond, found)),
         Cond::Not(inner) | Cond::Some(_, inner) => of_condition(inner, found),

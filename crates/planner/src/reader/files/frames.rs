@@ -21,8 +21,14 @@ pub(super) const SHOWN: usize = 20;
 /// Rows that an answer brings.
 pub(super) const ROWS: usize = 200;
 
-/// The program of a form, and the part of it that makes rows; `None` where there is none.
-pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(String, Option<MadeRows>)> {
+/// The program of a form, and the part of it that makes rows; `None` where there is none. `before` are lines that come before
+/// rows are left out.
+pub(crate) fn write(
+    index: &Index,
+    sources: &[Source],
+    form: &Form,
+    before: &str,
+) -> Option<(String, Option<MadeRows>)> {
     let (select, output) = match form {
         Form::Select(select) => (select, None),
         Form::Output(output, select) => (select, Some(*output)),
@@ -37,6 +43,7 @@ pub(crate) fn write(index: &Index, sources: &[Source], form: &Form) -> Option<(S
     let body =
         if is_in_pieces { frame.pieces(select, mask.as_deref())? } else { frame.answer(select, output)? };
     let comment = words::reading(index, form).replace(['\n', '\r'], " ");
+    frame.every.insert_str(0, before);
     let mut code = format!("# {comment}\nimport pandas as pd\n{SHOWN_HELPER}\n");
     if !is_in_pieces {
         code.push_str(&frame.loading());
@@ -94,6 +101,8 @@ pub(super) struct Frame<'a> {
     pub(super) cuts: Vec<usize>,
     /// Lines that load other tables.
     pub(super) before: Vec<String>,
+    /// Lines that follow once the table itself is loaded.
+    pub(super) after: Vec<String>,
     /// Rows of which one is compared with, and the column: of several it is asked which.
     pub(super) called: Vec<(String, String)>,
     /// The rows that the program makes, with the code that tells them.
@@ -105,9 +114,9 @@ pub(super) struct Frame<'a> {
 impl<'a> Frame<'a> {
     pub(super) fn new(index: &'a Index, sources: &'a [Source], variable: &str, table: usize) -> Self {
         let variable = variable.to_owned();
-        let (joins, cuts, before) = (Vec::new(), Vec::new(), Vec::new());
+        let (joins, cuts, before, after) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let (called, told, every) = (Vec::new(), None, String::new());
-        Self { index, sources, variable, table, joins, cuts, before, called, told, every }
+        Self { index, sources, variable, table, joins, cuts, before, after, called, told, every }
     }
 
     /// Notes that a variable holds the rows of the answer, and gives back the code that tells them.
@@ -136,15 +145,22 @@ impl<'a> Frame<'a> {
             let _ = write!(
                 text,
                 "other = {1}.add_prefix({2})\nother = other[other[{key}].notna()]\n\
-                 if other[{key}].duplicated().any():\n    raise ValueError({3} + \": \" + str(other[{key}][other[{key}].duplicated()].iloc[0]))\n\
+                 if other[{key}].duplicated().any():\n    raise ValueError({3} + \": \" + str(other[{key}][other[{key}].duplicated()].iloc[0]))\n{5}\
                  {0} = {0}.merge(other, how=\"left\", left_on={4}, right_on={key})\n",
                 self.variable,
                 load(&self.sources[last.table]),
                 quote(prefix),
                 quote(&said),
                 quote(&left),
+                self.matched(
+                    &format!("{}[{}]", self.variable, quote(&left)),
+                    &format!("other[{key}]"),
+                    (owner, last.column),
+                    (last.table, last.to)
+                ),
             );
         }
+        text.push_str(&self.after.concat());
         for cut in &self.cuts {
             text.push_str(&self.cut_line(*cut));
         }
@@ -235,19 +251,6 @@ impl<'a> Frame<'a> {
             Operand::Lit(lit) => Some(literal(&lit.value)),
             Operand::Of(of, cond) => self.of_called(path, of, cond),
         }
-    }
-
-    /// Rows to which rows of another table refer.
-    fn referred(&mut self, table: usize, column: usize, to: usize, inner: &Cond) -> Option<String> {
-        let mut other = Frame::new(self.index, self.sources, "other", table);
-        let mask = if inner.is_always() { None } else { Some(other.mask(inner)?) };
-        let column = self.index.tables[table].columns[column].name.clone();
-        self.before.push(other.loading());
-        let name = format!("known_{}", self.before.len());
-        let rows = mask.map_or_else(|| "other".to_owned(), |mask| format!("other[{mask}]"));
-        self.before.push(format!("{name} = {rows}[{}].dropna()\n", quote(&column)));
-        let own = &self.index.tables[self.table].columns[to].name;
-        Some(format!("{}[{}].isin({name})", self.variable, quote(own)))
     }
 
     pub(super) fn noun(&self) -> String {
