@@ -234,7 +234,8 @@ def is_by_place(value):
 def are_alike(objects):
     """Whether objects have the same fields, as the rows of a table do."""
     common = set.intersection(*map(set, objects[:1000]))
-    return bool(common) and 2 * len(common) >= max(map(len, objects[:1000])) and not any(isinstance(objects[0][name], (dict, list)) for name in common)
+    # Sections of settings have fields of one name too; theirs hold nothing but further objects and lists.
+    return bool(common) and 2 * len(common) >= max(map(len, objects[:1000])) and any(not isinstance(objects[0][name], (dict, list)) for name in common)
 
 
 def jsonl_facts(path, is_asked=True):
