@@ -88,3 +88,26 @@ fn a_row_of_units_is_known_by_all_usual_units() {
     let teams = "team,grade,mark\nA,L,V\nx,B,W\ny,V,K\n";
     answers("teams.csv", teams, &[("how many rows", "3 ")]);
 }
+
+/// What `ordain code` says of a file that is declared so.
+fn declared(section: &str) -> crate::command::Ran {
+    let folder = Folder::new();
+    folder.file("ordain.toml", &format!("[workspace]\nname = \"tables\"\n[data.sales]\n{section}\n"));
+    folder.file("sales.csv", "region,units\nnorth,3\n");
+    run_in(folder.path(), &["code", "how many rows", "--file", "sales.csv"])
+}
+
+#[test]
+fn a_declaration_that_means_nothing_is_told() {
+    let order = declared("date_format = \"day first\"");
+    assert_ne!(order.code, Some(0), "{order:?}");
+    assert!(order.stderr.contains("ordain.toml:4") && order.stderr.contains("day-first"), "{order:?}");
+    assert_eq!(declared("date_format = \"day-first\"").code, Some(0));
+    let encoding = declared("encoding = \"utf-17\"");
+    let said = format!("{}{}", encoding.stdout, encoding.stderr);
+    assert!(said.contains("there is no encoding 'utf-17'") && !said.contains("LookupError"), "{encoding:?}");
+    // As in checks, the delimiter that is declared is the one that is used.
+    let delimiter = declared("delimiter = \"|\"");
+    let said = format!("{}{}", delimiter.stdout, delimiter.stderr);
+    assert!(said.contains("the declared delimiter '|' does not occur"), "{delimiter:?}");
+}

@@ -9,12 +9,16 @@ def csv_facts(path, delimiter=None):
 
     csv.field_size_limit(1 << 24)
     encoding = DECLARED.get("encoding") or encoding_of(path)
+    if problem := ordain_reading.unknown_encoding(encoding):
+        raise Problem(*problem)
     with open(path, encoding=encoding, errors="replace", newline="") as file:
         start = file.read(1 << 16)
     if not start.strip():
         raise Problem("it holds no rows")
+    # What is declared holds, as it does for checks.
+    unseen = ordain_reading.unseen_delimiter(DECLARED.get("delimiter"), start)
     delimiter = DECLARED.get("delimiter") or delimiter
-    if delimiter is None or delimiter not in start:
+    if delimiter is None or delimiter not in start and not unseen:
         delimiter = ordain_reading.delimiter_of(start, len(start) >= 1 << 16)
     rows, is_whole = read_rows(path, encoding, delimiter)
     if not any(rows):
@@ -23,7 +27,7 @@ def csv_facts(path, delimiter=None):
         return {"encoding": encoding, "delimiter": delimiter, "tables": [long_text_facts(path, encoding, delimiter, rows)]}
     table = grid_facts(None, rows, len(rows))
     body = [row for row in rows[table["skip"] :] if row]
-    notes = [*uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
+    notes = [*unseen, *uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
     if notes:
         table["notes"] = notes
     return {"encoding": encoding, "delimiter": delimiter, "tables": [table]}
