@@ -90,8 +90,9 @@ def decide(name, counts, table, declared=None):
     if is_text and reading["notes"]:
         # Why it is no number: whoever asks for a figure of it is told.
         reading["because"] = reading["notes"][0]
+    codes = [text for text in texts if is_text and text.lower() in MISSING_TEXT and is_code(text, texts)]
     for text, count in texts.items() if not (is_text and (asked or table.get("exact"))) else ():
-        if text.lower() in MISSING_TEXT and not is_code(text, texts) if is_text else is_missing_typed(text):
+        if text.lower() in MISSING_TEXT and text not in codes if is_text else is_missing_typed(text):
             marks[text] += count
     reading |= {key: value for key, value in declared.items() if key not in ("null_values", "name")}
     reading["name"] = name
@@ -99,6 +100,8 @@ def decide(name, counts, table, declared=None):
     reading["present"] = sum(counts.values()) - reading["missing"]
     if nulls or marks:
         reading["null_values"] = sorted(set(declared.get("null_values", ())) | set(marks))
+    if codes and not asked and not table.get("exact"):
+        reading["notes"].append(f"{', '.join(map(repr, codes))} is a code like the others and is kept; `null_values` in `[data]` reads it as missing")
     if marks:
         told = ", ".join(f"{mark!r} ({count})" for mark, count in marks.most_common(TOLD_MAX))
         reading["notes"].append(f"read as missing: {told}")
@@ -152,9 +155,12 @@ def doubts(name, counts, reading):
 
 
 def is_code(text, texts):
-    """Whether a mark such as NA is one of many codes of its length, as in a list of countries."""
-    alike = [other for other in texts if len(other) == len(text) and other.isupper() and other.isalpha()]
-    return text.isupper() and text.isalpha() and len(alike) > 1 and len(alike) >= FIT * len(texts)
+    """Whether a mark such as NA is one of many codes of its length and case, as in a list of countries. In lower case words are
+    written too, so each code stands there once."""
+    if not text.isalpha() or not (text.isupper() or text.islower()):
+        return False
+    alike = [other for other in texts if len(other) == len(text) and other.isalpha() and other.isupper() == text.isupper() and (other.isupper() or other.islower())]
+    return len(alike) > 1 and len(alike) >= FIT * len(texts) and (text.isupper() or sum(texts.values()) == len(texts))
 
 
 def settled(name, texts, typed, natives, table, asked):

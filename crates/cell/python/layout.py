@@ -32,6 +32,22 @@ def delimiter_of(start, is_cut=False):
     return found
 
 
+def unseen_delimiter(declared, start):
+    """What to say of a declared delimiter that the beginning of a text does not have, as a list."""
+    return [f"the declared delimiter {declared!r} does not occur in it; each line is one field"] if declared and declared not in start else []
+
+
+def unknown_encoding(name):
+    """What to say of an encoding that is none, and what helps; None where it is one."""
+    import codecs
+
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return f"there is no encoding {name!r}", "correct `encoding` in its `[data]` section of ordain.toml, for example `utf-8`, `cp1252` or `utf-16`"
+    return None
+
+
 # --- where a table begins and ends -----------------------------------------------------------------------------------
 
 # Rows that are looked at to find the header, and to find remarks below the table.

@@ -505,14 +505,17 @@ def joined_parts(path, facts, table):
     """Tables with the same columns one below the other, and which of them each row is of."""
     import pandas as pd
 
-    raws = []
+    return pd.concat(raw_parts(path, facts, table), ignore_index=True)
+
+
+def raw_parts(path, facts, table):
+    """The same table by table."""
     for part in table["parts"]:
         raw, _ = raw_table(path, facts, part)
         raw = trimmed(raw.iloc[: -part["left_out"]]) if part.get("left_out") else raw
         raw = raw.astype("object")
         raw.insert(0, table["part_column"], part["name"])
-        raws.append(raw)
-    return pd.concat(raws, ignore_index=True)
+        yield raw
 
 
 def trimmed(raw):

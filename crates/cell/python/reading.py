@@ -81,8 +81,10 @@ CURRENCIES = {
     "Fr.": "CHF", "SFr.": "CHF", "zł": "PLN", "R$": "BRL", "A$": "AUD", "C$": "CAD", "kr": "kr", "kr.": "kr",
 } | {code: code for code in "USD EUR GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL MXN ZAR TRY SGD HKD".split()}
 UNITS = (
-    "kg g mg t km m cm mm l ml h min s ms °C °F K kWh MWh W kW V A Hz kHz MHz GHz B KB MB GB TB KiB MiB GiB km/h m/s "
-    "m² m2 m³ m3 km² ha pcs Stk bar Pa hPa J kJ kcal ppm dB mph ft in lb lbs oz mi"
+    "kg g mg µg μg t kt km m cm mm µm μm nm l L ml mL cl cL dl dL hl hL µl μl h min s ms µs ns d °C °F °K K ° Wh kWh MWh GWh TWh W kW MW GW TW mW "
+    "V kV mV A mA kA Ah mAh VA kVA MVA Ω kΩ Hz kHz MHz GHz B KB kB MB GB TB PB KiB MiB GiB TiB kbit/s Mbit/s Gbit/s Mbps Gbps km/h m/s kn "
+    "m² m2 m³ m3 cm² cm2 cm³ cm3 mm² mm2 km² km2 ha pcs Stk bar mbar Pa hPa kPa MPa psi J kJ MJ GJ kcal cal N kN Nm ppm ppb ‰ dB dBm rpm U/min "
+    "mph ft in yd lb lbs oz mi gal mol mmol lx lm cd"
 ).split()
 _longest = lambda words: "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))  # noqa: E731
 BLANKS = " \u00a0\u202f\u2009"

@@ -79,8 +79,9 @@ def is_key(values):
 
 
 def flat(record, depth=0):
-    """An object without objects inside: `{"a": {"b": 1}}` is `{"a.b": 1}`. Lists stay what they are."""
-    if not any(isinstance(value, dict) for value in record.values()):
+    """An object without objects inside: `{"a": {"b": 1}}` is `{"a.b": 1}`. Lists stay what they are; one without anything in
+    it is no value, as is an object without any."""
+    if not any(isinstance(value, dict) or value == [] for value in record.values()):
         return record
     found = {}
     for name, value in record.items():
@@ -88,7 +89,7 @@ def flat(record, depth=0):
             for inner, part in flat(value, depth + 1).items():
                 found.setdefault(f"{name}.{inner}", part)
         else:
-            found[name] = value
+            found[name] = None if isinstance(value, (dict, list)) and not value else value
     return found
 
 

@@ -95,9 +95,11 @@ def utf8_of(path, packing, notes):
             except UnicodeDecodeError as error:
                 raise Unreadable(f"byte {error.start} is not {encoding}") from None
     if declared.get("encoding"):
+        if problem := reading.unknown_encoding(declared["encoding"]):
+            raise Unreadable("; ".join(problem))
         try:
             return data[:].decode(declared["encoding"]).encode()
-        except (UnicodeDecodeError, LookupError) as error:
+        except UnicodeDecodeError as error:
             raise Unreadable(f"it is not {declared['encoding']}: {error}") from None
     if np.frombuffer(data, "u1").min() == 0:
         raise Unreadable("the file holds NUL bytes: it is not text")
@@ -135,6 +137,7 @@ def from_utf8(data, form, notes):
     if not any(head):
         raise Unreadable("the file is empty")
     skip, names, units, said = reading.laid_out(head, declared.get("header_row"))
+    said = [*reading.unseen_delimiter(declared.get("delimiter"), start), *said]
     if separator != ("\t" if form == "tsv" else ","):
         said.insert(0, f"columns are separated by {separator!r}")
     tail = list(cut_into(data[-TAIL_BYTES:].decode("utf-8", "replace")))[1:]

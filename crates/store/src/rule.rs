@@ -257,15 +257,21 @@ impl<'a> Writer<'a> {
             }
             Step::Jump(_) | Step::JumpShare(_) if !matches!(held, Held::Integer | Held::Real) => return None,
             Step::Jump(most) => {
-                let most = self.real(most);
-                return Some(format!("abs({} - {}) > {most}", self.double("value"), self.double("before")));
+                let (most, value, before) = (self.real(most), self.double("value"), self.double("before"));
+                return Some(format!("abs({value} - {before}) > {most} + {}", self.slack(&value, &before)));
             }
             Step::JumpShare(share) => {
-                let (share, before) = (self.real(share), self.double("before"));
-                return Some(format!("abs({} - {before}) > {share} * abs({before})", self.double("value")));
+                let (share, value, before) = (self.real(share), self.double("value"), self.double("before"));
+                let slack = self.slack(&value, &before);
+                return Some(format!("abs({value} - {before}) > {share} * abs({before}) + {slack}"));
             }
         };
         Some(format!("{value} {operator} {before}"))
+    }
+
+    /// How far off the difference of two decimals may be, as for pandas.
+    fn slack(&mut self, value: &str, before: &str) -> String {
+        format!("(abs({value}) + abs({before})) * {}", self.real(4e-16))
     }
 
     fn figures(&mut self, more: &[(&str, String)]) -> Option<String> {

@@ -51,14 +51,25 @@ pub(super) fn check(catalog: &Catalog, helpers: &str, text: &str) -> Result<(), 
         }
     }
     for (name, data) in &catalog.data {
+        let fault = |key: &str, message: String, hint: Option<String>| {
+            let line = Some(line(text, &format!("[data.{name}]"), 0, key));
+            Err(WorkspaceError { file: FILE.to_owned(), line, message, hint })
+        };
         if data.header_row == Some(0) {
-            let line = Some(line(text, &format!("[data.{name}]"), 0, "header_row"));
-            let message = "`header_row` counts from 1".to_owned();
-            return Err(WorkspaceError { file: FILE.to_owned(), line, message, hint: None });
+            return fault("header_row", "`header_row` counts from 1".to_owned(), None);
+        }
+        let is_known = |format: &str| DATE_ORDERS.contains(&format) || format.contains('%');
+        if let Some(format) = data.date_format.as_deref().filter(|format| !is_known(format)) {
+            let words = DATE_ORDERS.join("`, `");
+            let hint = format!("write `{words}` or a pattern such as `%d.%m.%Y`");
+            return fault("date_format", format!("`{format}` is no `date_format`"), Some(hint));
         }
     }
     Ok(())
 }
+
+/// The orders of day, month and year that have words.
+const DATE_ORDERS: [&str; 3] = ["day-first", "month-first", "year-first"];
 
 fn fault_of(action: &Action, functions: &[(String, Vec<String>)]) -> Option<Fault> {
     let Some((_, arguments)) = functions.iter().find(|(name, _)| *name == action.name) else {

@@ -379,7 +379,9 @@ pub(super) fn reconcile_totals(
     }
     let tolerance = params.number("tolerance")?.unwrap_or(0.0);
     code.line("difference = left - right");
-    code.line(format!("holds = bool(abs(difference) <= {tolerance}) and not unread"));
+    // Totals of decimals are off by what floating point rounds.
+    code.line("slack = (abs(left) + abs(right)) * 2e-15");
+    code.line(format!("holds = bool(abs(difference) <= {tolerance} + slack) and not unread"));
     code.line("told = f\"; {unread} values cannot be read\" if unread else \"\"");
     code.line("observed = [left, right]");
     code.step("compare the two totals");

@@ -100,6 +100,9 @@ pub(super) fn gaps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> R
     Ok(())
 }
 
+/// How far off the difference of two decimals may be: binary fractions have 10.8 - 4.8 above 6. Databases allow as much.
+const SLACK: &str = "(values.abs() + before.abs()) * 4e-16";
+
 /// No value is too far from the one before it.
 pub(super) fn jumps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> Result<(), CompileError> {
     let name = params.column("column", table)?;
@@ -114,11 +117,11 @@ pub(super) fn jumps(code: &mut Code, params: &mut Params<'_>, table: &Table) -> 
     }
     let (broken, words, breaks) = match (most, share) {
         (Some(most), None) => {
-            (format!("(values - before).abs() > {most}"), most.to_string(), Step::Jump(most))
+            (format!("(values - before).abs() > {most} + {SLACK}"), most.to_string(), Step::Jump(most))
         }
         (None, Some(share)) => {
             let percent = (share * 1e6).round() / 1e4;
-            let broken = format!("(values - before).abs() > {share} * before.abs()");
+            let broken = format!("(values - before).abs() > {share} * before.abs() + {SLACK}");
             (broken, format!("{percent} %"), Step::JumpShare(share))
         }
         _ => {

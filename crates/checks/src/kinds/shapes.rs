@@ -4,8 +4,8 @@ use ordain_types::{ColumnType, Table};
 use serde_json::{Value, json};
 
 use super::emit::{Code, column};
-use super::literal;
 use super::params::{CompileError, Params, names};
+use super::{literal, spoken};
 
 /// The types that `dtype` knows, each with the code that tells which of `values` have it.
 const TYPES: [(&str, &str); 13] = [
@@ -152,11 +152,20 @@ pub(super) fn schema(code: &mut Code, params: &mut Params<'_>) -> Result<(), Com
         \"evaluated\": max(len(wanted), len(problems), 1),\n    \
         \"failed\": len(problems),\n    \
         \"observed\": observed,\n}\n";
-    code.end_with(
-        "the table must have the columns that it should have",
-        "what is wrong with the columns",
-        end.to_owned(),
-    );
+    let mut parts = Vec::new();
+    if !columns.is_empty() {
+        let more = match (order, extra) {
+            ("exact", "deny") => " in this order and no others",
+            ("exact", _) => " in this order",
+            (_, "deny") => " and no others",
+            _ => "",
+        };
+        parts.push(format!("the columns {}{more}", spoken(&columns)));
+    }
+    parts.extend(min.map(|min| format!("at least {min} columns")));
+    parts.extend(max.map(|max| format!("at most {max} columns")));
+    let said = if parts.is_empty() { "no problem with its columns".to_owned() } else { parts.join(", ") };
+    code.end_with(&format!("the table must have {said}"), "what is wrong with the columns", end.to_owned());
     Ok(())
 }
 

@@ -6,6 +6,7 @@ mod check_files;
 mod check_runs;
 mod cluster;
 mod code;
+mod code_tables;
 mod command;
 mod deploy;
 mod eval;

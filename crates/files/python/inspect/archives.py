@@ -83,7 +83,7 @@ def zip_facts(path):
             if inner_reader(info.filename) and info.file_size <= 32 << 20 and len(tables) < TABLES_MAX:
                 with archive.open(info) as stream:
                     tables += inner_tables(info.filename, stream, info.file_size)
-    return facts | archived(tables, [info.filename for info in infos])
+    return facts | archived(tables, [info.filename for info in infos], path, "zip")
 
 
 def tar_facts(path):
@@ -107,14 +107,14 @@ def tar_facts(path):
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise Problem(f"it is damaged, or no TAR archive: {short(error, 120)}")
     facts = archive_result(members, expanded, total, os.path.getsize(path))
-    return facts | archived(tables, [entry["name"] for entry in members])
+    return facts | archived(tables, [entry["name"] for entry in members], path, "tar")
 
 
-def archived(tables, names):
+def archived(tables, names, path, kind):
     """The tables of an archive, and which of its members may hold tables that were not looked into."""
     read = {table["member"] for table in tables}
     left = [name for name in names if name not in read and name.rsplit(".", 1)[-1].lower() in TABLE_KINDS]
-    facts = {"tables": together(tables, "file")} if tables else {}
+    facts = {"tables": together(tables, "file", path, kind)} if tables else {}
     if left:
         facts["note"] = f"not looked into: {short(', '.join(left), 160)}; unpack the archive and give them"
     return facts
@@ -188,7 +188,12 @@ def inner_tables(name, stream, size):
         found = inner_reader(name)(copy)
         keep = {key: found[key] for key in ("encoding", "delimiter") if key in found}
         keep["inner"] = found.get("format") or name.rsplit(".", 1)[-1].lower()
-        return [table | {"name": short(name, 120), "member": name} | keep for table in found.get("tables", [])]
+        tables = [table | {"name": short(name, 120), "member": name} | keep for table in found.get("tables", [])]
+        # The values of many large members are more than memory holds.
+        for table in tables:
+            if table["rows"] * table["columns_total"] * TABLES_MAX > CELLS_MAX:
+                table.pop("looked", None)
+        return tables
     except Exception:
         return []
     finally:

@@ -146,7 +146,7 @@ def table_facts(name, names, rows, looked, columns_total=None, exact=True, first
         column_facts(reading, column[1], len(values), first_row, first_places(values)) | samples_of_json(reading, values)
         for reading, values, column in zip(readings, looked, counts)
     ]
-    facts |= columns_left_out(names, notes)
+    facts |= columns_left_out(names, notes) | {"looked": looked}
     return facts | ({"notes": notes} if notes else {})
 
 
@@ -257,13 +257,13 @@ def remarks_left_out(rows, body, width, notes):
     return cut
 
 
-def together(tables, what):
+def together(tables, what, path, kind):
     """The tables of one file, those with the same columns as one table, with a column in front that says which."""
     groups = {}
     # What is called a total of the others would be counted twice.
     for table in (table for table in tables if not ordain_reading.TOTALS.fullmatch(re.sub(r"^.*/|\.\w+$", "", table["name"]))):
         groups.setdefault(tuple(column["name"] for column in table["columns"]), []).append(table)
-    joined = {names: one for names, some in groups.items() if names and (one := joined_tables(some, what))}
+    joined = {names: one for names, some in groups.items() if names and (one := joined_tables(some, what, path, kind))}
     # Several of them could not be told from each other by name.
     if len(joined) != 1:
         return tables
@@ -271,48 +271,57 @@ def together(tables, what):
     return [one, *(table for table in tables if all(table is not part for part in groups[names]))]
 
 
-def joined_tables(tables, what):
-    """Tables with the same columns as one, or None where their columns are read differently."""
+def joined_tables(tables, what, path, kind):
+    """Tables with the same columns as one, which is looked at as any other: on the values of all of them. None where their
+    columns hold different things."""
     names = [column["name"] for column in tables[0]["columns"]]
-    if len(tables) < 2 or what in names or any("columns_left_out" in table for table in tables):
+    if len(tables) < 2 or what in names or any("columns_left_out" in table for table in tables) or not have_one_unit(tables):
         return None
-    columns = [joined_column([table["columns"][at] for table in tables]) for at in range(len(names))]
-    if None in columns:
-        return None
+    values = [table.pop("looked", None) for table in tables]
+    kept = [table | {"columns": [{key: column[key] for key in column if key not in DESCRIBING} for column in table["columns"]]} for table in tables]
+    joined = {"parts": kept, "part_column": what}
     parts, rows = [table["name"] for table in tables], sum(table["rows"] for table in tables)
+    if None not in values:
+        facts = table_facts(None, names, rows, [list(itertools.chain(*columns)) for columns in zip(*values)])
+    else:
+        raws = lambda columns=None: (raw[columns or names] for raw in ordain_reading.raw_parts(path, {"kind": kind}, joined))  # noqa: E731
+        try:
+            facts = long_facts(raws)
+        except ordain_reading.Unreadable:
+            return None
+    columns = facts["columns"]
+    if any(is_lost(column, [table["columns"][at] for table in tables]) for at, column in enumerate(columns)):
+        return None
+    for at, column in enumerate(columns):
+        # Units that names or rows of units give stand in no value.
+        for key in ("unit", "called"):
+            given = next((table["columns"][at][key] for table in tables if key in table["columns"][at]), None)
+            column |= {key: given} if given and not (key == "unit" and "currency" in column) else {}
     which = {"name": what, "type": "category", "present": rows, "null_share": 0.0, "samples": parts[:SAMPLES_MAX]}
     which |= {"values": parts} if len(parts) <= VALUES_MAX else {}
     notes = [f"{len(parts)} tables with the same columns ({short(', '.join(parts))}) are read as one; `{what}` says which"]
-    notes += [f"{table['name']}: {note}" for table in tables for note in table.get("notes", [])]
-    kept = [table | {"columns": [{key: column[key] for key in column if key not in DESCRIBING} for column in table["columns"]]} for table in tables]
-    joined = {"name": None, "rows": rows, "columns_total": len(columns) + 1, "columns": [which, *columns]}
-    return joined | {"parts": kept, "part_column": what, "notes": notes[:8]}
+    notes += [*facts.get("notes", []), *(f"{table['name']}: {note}" for table in tables for note in table.get("notes", []))]
+    joined |= {"name": None, "rows": rows, "columns_total": len(columns) + 1, "columns": [which, *columns]}
+    return joined | {"notes": notes[:8]}
 
 
 # What only describes a column, and does not say how it is read.
 DESCRIBING = ("samples", "values", "min", "max", "null_share", "notes", "misfits", "stored_as", "present")
 
 
-def joined_column(columns):
-    """Facts of a column that several tables have, or None where they read it differently."""
-    told = [column for column in columns if column["type"] != "empty"] or columns[:1]
-    how = lambda column: {key: column[key] for key in column if key not in (*DESCRIBING, "null_values", "unclear")}  # noqa: E731
-    kinds = {column["type"] for column in told}
-    alike = "real" if kinds == {"integer", "real"} else "text" if kinds == {"category", "text"} else None
-    first = how(told[0]) | ({"type": alike} if alike else {})
-    if any(how(column) | {"type": alike or column["type"]} != first for column in told):
-        return None
-    present = sum(column["present"] for column in columns)
-    merged = first | {"present": present, "samples": told[0]["samples"]}
-    for key, choose in (("min", min), ("max", max)):
-        found = [column[key] for column in told if column.get(key) is not None]
-        if found:
-            merged[key] = choose(found)
-    for key, most in (("null_values", None), ("notes", 5), ("values", VALUES_MAX + 1)):
-        found = list(dict.fromkeys(value for column in told for value in column.get(key, ())))
-        if found and (key != "values" or all("values" in column for column in told) and len(found) <= VALUES_MAX):
-            merged[key] = found[:most]
-    return merged
+def have_one_unit(tables):
+    """Whether each column is in one unit or currency in all tables that have values of it."""
+    for columns in zip(*(table["columns"] for table in tables)):
+        told = [column for column in columns if column["type"] != "empty"]
+        if len({(column.get("currency"), column.get("unit")) for column in told}) > 1:
+            return False
+    return True
+
+
+def is_lost(joined, columns):
+    """Whether a column is numbers, days or the like in some tables and texts in all of them together."""
+    as_text = {"empty", "boolean", *ordain_reading.TEXTS}
+    return joined["type"] in ("text", "category") and any(column["type"] not in as_text for column in columns)
 
 
 def records_facts(name, records, rows=None, exact=True):

@@ -80,7 +80,7 @@ def workbook_facts(path, kind):
             told.append(f"{short(', '.join(empty))}: empty, maybe because results of formulas were not saved; save it in a spreadsheet program")
         table |= ({"merged": filled} if filled else {}) | ({"percents": percents} if percents else {}) | ({"notes": [*told, *table.get("notes", [])]} if told else {})
         tables.append(table)
-    facts["tables"] = tables if settings.get("sheets_apart") else together(tables, "sheet")  # noqa: F821 - given by the host
+    facts["tables"] = tables if settings.get("sheets_apart") else together(tables, "sheet", path, kind)  # noqa: F821 - given by the host
     return facts
 
 

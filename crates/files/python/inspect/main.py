@@ -81,6 +81,8 @@ def facts_of(name, path):
             return data_facts(path)
         kind = refuse_other_content(path, ending)
         facts = reader(path)
+        for table in facts.get("tables", ()):
+            table.pop("looked", None)
         tell_unknown(facts)
         if kind in PICTURES and kind != ending.replace("jpeg", "jpg").replace("tiff", "tif"):
             facts["note"] = f"its name says {ending}, but its content is {kind}; it was read as that"

@@ -9,12 +9,16 @@ def csv_facts(path, delimiter=None):
 
     csv.field_size_limit(1 << 24)
     encoding = DECLARED.get("encoding") or encoding_of(path)
+    if problem := ordain_reading.unknown_encoding(encoding):
+        raise Problem(*problem)
     with open(path, encoding=encoding, errors="replace", newline="") as file:
         start = file.read(1 << 16)
     if not start.strip():
         raise Problem("it holds no rows")
+    # What is declared holds, as it does for checks.
+    unseen = ordain_reading.unseen_delimiter(DECLARED.get("delimiter"), start)
     delimiter = DECLARED.get("delimiter") or delimiter
-    if delimiter is None or delimiter not in start:
+    if delimiter is None or delimiter not in start and not unseen:
         delimiter = ordain_reading.delimiter_of(start, len(start) >= 1 << 16)
     rows, is_whole = read_rows(path, encoding, delimiter)
     if not any(rows):
@@ -23,7 +27,7 @@ def csv_facts(path, delimiter=None):
         return {"encoding": encoding, "delimiter": delimiter, "tables": [long_text_facts(path, encoding, delimiter, rows)]}
     table = grid_facts(None, rows, len(rows))
     body = [row for row in rows[table["skip"] :] if row]
-    notes = [*uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
+    notes = [*unseen, *uneven(body[: table["rows"]], len(table["columns"])), *table.get("notes", [])]
     if notes:
         table["notes"] = notes
     return {"encoding": encoding, "delimiter": delimiter, "tables": [table]}
@@ -234,7 +238,8 @@ def is_by_place(value):
 def are_alike(objects):
     """Whether objects have the same fields, as the rows of a table do."""
     common = set.intersection(*map(set, objects[:1000]))
-    return bool(common) and 2 * len(common) >= max(map(len, objects[:1000])) and not any(isinstance(objects[0][name], (dict, list)) for name in common)
+    # Sections of settings have fields of one name too; theirs hold nothing but further objects and lists.
+    return bool(common) and 2 * len(common) >= max(map(len, objects[:1000])) and any(not isinstance(objects[0][name], (dict, list)) for name in common)
 
 
 def jsonl_facts(path, is_asked=True):

@@ -54,6 +54,24 @@ async fn rows_that_follow_one_another_are_judged_within_their_group() {
 }
 
 #[tokio::test]
+async fn differences_of_decimals_are_those_that_are_written() {
+    let total = |column: &str| json!({"table": "d", "column": column});
+    let checks = json!([
+        {"check_id": "jump", "kind": "jumps", "target_table": "d", "key_columns": ["id"], "params": {"column": "v", "max": 6}},
+        {"check_id": "more", "kind": "jumps", "target_table": "d", "key_columns": ["id"], "params": {"column": "v", "max": 5.9999999}},
+        {"check_id": "same", "kind": "reconcile_totals", "target_table": ["d"], "params": {"left": total("a"), "right": total("b")}},
+        {"check_id": "other", "kind": "reconcile_totals", "target_table": ["d"], "params": {"left": total("a"), "right": total("c")}},
+    ]);
+    let rows = b"id,v,a,b,c\nr1,10.8,0.1,0.3,0.3\nr2,4.8,0.2,0.0,0.000001\nr3,11.0,0.0,0.0,0.0\n";
+    let world = World::with(&checks.to_string(), &[("d.csv", rows)]);
+    let results = world.run().await;
+    assert_eq!(keys(&results["jump"]), ["r3"], "{:?}", results["jump"]);
+    assert_eq!(keys(&results["more"]), ["r2", "r3"], "{:?}", results["more"]);
+    stands(&results, "same", CheckStatus::Pass, "");
+    stands(&results, "other", CheckStatus::Fail, "");
+}
+
+#[tokio::test]
 async fn a_formula_with_a_missing_value_does_not_fail_its_row() {
     let product = json!({"product": [{"column": "units"}, {"column": "price"}]});
     let must = json!({"compare": {"left": {"column": "total"}, "op": "==", "right": product}});

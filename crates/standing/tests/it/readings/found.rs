@@ -65,6 +65,7 @@ pub(crate) const FOUND: &[Case] = &[
     ("stata.csv", b"id,income,married,region\n1,.,1,North\n2,52000,0,South\n3,.a,1,North\n4,48000.5,0,West\n", &["income: real max=52000"], "read as missing: '.' (1), '.a' (1)"),
     ("excel_serial.csv", b"order,date\n1,45352\n2,45353\n3,45360\n", &["date: integer"], "may be days of a spreadsheet (45352 is 2024-03-01)"),
     ("epoch.csv", b"event,created_at,ts\na,1709251200,1709251200000\nb,1709254800,1709254800000\n", &["created_at: integer"], "may be seconds since 1970 (1709251200 is 2024-03-01)"),
+    ("countries.csv", b"code,name\nde,German\nna,Nauru\nno,Norwegian\nfr,French\n", &["code: text"], "'na' is a code like the others"),
     ("phones.csv", b"name,phone,zip\nAnn,(212) 555-0198,02134\nBob,212-555-0143,10001\nCy,+1 212 555 0101,94105-1234\n", &["phone: identifier", "zip: identifier"], ""),
     ("scientific.csv", b"sample;conc;p\nA;1,5E-03;0,04\nB;2E+05;<0,001\nC;3,25E+00;0,2\nD;1,1E+00;0,5\nE;1,1E+00;0,6\nF;1,1E+00;0,7\nG;1,1E+00;0,8\nH;1,1E+00;0,85\nI;1,1E+00;0,9\nJ;1,1E+00;0,95\n", &["conc: real decimal=, max=200000.0", "p: real decimal=,"], "row 3 ('<0,001')"),
     ("ch.csv", "Kunde;Umsatz CHF;Anteil;Datum\nMüller AG;1\u{2019}234\u{2019}567.85;12.5%;1.3.2024\nHuber;98\u{2019}000.00;3.0%;15.3.2024\n".as_bytes(), &["Umsatz CHF: real thousands=' unit=CHF", "Anteil: percent", "Datum: date order=day-first"], ""),
