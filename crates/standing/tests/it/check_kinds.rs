@@ -58,7 +58,7 @@ async fn differences_of_decimals_are_those_that_are_written() {
     let total = |column: &str| json!({"table": "d", "column": column});
     let checks = json!([
         {"check_id": "jump", "kind": "jumps", "target_table": "d", "key_columns": ["id"], "params": {"column": "v", "max": 6}},
-        {"check_id": "more", "kind": "jumps", "target_table": "d", "key_columns": ["id"], "params": {"column": "v", "max": 5.9999999}},
+        {"check_id": "more", "kind": "jumps", "target_table": "d", "key_columns": ["id"], "params": {"column": "v", "max": 5.9999}},
         {"check_id": "same", "kind": "reconcile_totals", "target_table": ["d"], "params": {"left": total("a"), "right": total("b")}},
         {"check_id": "other", "kind": "reconcile_totals", "target_table": ["d"], "params": {"left": total("a"), "right": total("c")}},
     ]);

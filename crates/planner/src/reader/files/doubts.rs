@@ -117,7 +117,9 @@ impl<'a> Question<'a> {
             _ => return None,
         };
         let mut paths = Vec::new();
-        measures.into_iter().for_each(|measure| of_measure(measure, &mut paths));
+        for measure in measures {
+            of_measure(measure, &mut paths);
+        }
         paths.iter().find_map(|path| {
             let name = &self.index.tables[path.table].columns[path.column].name;
             let other = self.index.tables.iter().enumerate().find(|(place, table)| {
