@@ -1,6 +1,7 @@
 //! Questions about files whose tables are found rather than given: members of an archive, objects, rows of units.
 
 use crate::command::{Folder, run_in};
+use std::fmt::Write as _;
 
 /// What is answered to each question about a file has these words.
 #[track_caller]
@@ -28,7 +29,7 @@ fn archive(members: &[(&str, &str)]) -> String {
         let sum: u32 = head("        ").bytes().map(u32::from).sum();
         written += &head(&format!("{sum:06o}\0 "));
         let blocks = text.len().div_ceil(512) * 512;
-        written += &format!("{text:\0<blocks$}");
+        write!(written, "{text:\0<blocks$}").unwrap();
     }
     written + &"\0".repeat(1024)
 }
@@ -92,7 +93,7 @@ fn a_row_of_units_is_known_by_all_usual_units() {
 /// What `ordain code` says of a file that is declared so.
 fn declared(section: &str) -> crate::command::Ran {
     let folder = Folder::new();
-    folder.file("ordain.toml", &format!("[workspace]\nname = \"tables\"\n[data.sales]\n{section}\n"));
+    folder.file("ordain.toml", format!("[workspace]\nname = \"tables\"\n[data.sales]\n{section}\n"));
     folder.file("sales.csv", "region,units\nnorth,3\n");
     run_in(folder.path(), &["code", "how many rows", "--file", "sales.csv"])
 }
