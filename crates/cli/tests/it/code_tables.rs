@@ -1,20 +1,9 @@
 //! Questions about files whose tables are found rather than given: members of an archive, objects, rows of units.
 
-use crate::command::{Folder, run_in};
 use std::fmt::Write as _;
 
-/// What is answered to each question about a file has these words.
-#[track_caller]
-fn answers(file: &str, content: &str, cases: &[(&str, &str)]) {
-    let folder = Folder::new();
-    folder.file("ordain.toml", "[workspace]\nname = \"tables\"\n");
-    folder.file(file, content);
-    for (question, part) in cases {
-        let record = run_in(folder.path(), &["code", question, "--file", file, "--json"]).json();
-        let text = record["answer"]["text"].as_str().unwrap_or_default();
-        assert!(text.contains(part), "{question}: {text}");
-    }
-}
+use crate::command::{Folder, run_in};
+use crate::questions::answers;
 
 /// An archive of some texts, as `tar` writes it.
 fn archive(members: &[(&str, &str)]) -> String {

@@ -11,7 +11,7 @@ const GOODS: &str = "item,quantity,price,amount,group\nKid bike,1,100,100,Kid\nC
 
 /// What is answered to each question about a file, or what is said instead, has these words.
 #[track_caller]
-fn answers(file: &str, content: &str, cases: &[(&str, &str)]) {
+pub(crate) fn answers(file: &str, content: &str, cases: &[(&str, &str)]) {
     let folder = Folder::new();
     folder.file("ordain.toml", "[workspace]\nname = \"questions\"\n");
     folder.file(file, content);

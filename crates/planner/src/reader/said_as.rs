@@ -4,7 +4,7 @@ use super::code::quote;
 use super::form::{Asked, Cond, Form, Lit, Operand, Path};
 use super::index::{Index, Sort};
 
-/// The line that tells of them, after those that make the answer.
+/// A line of the plan that adds such names to the answer; nothing if there are none.
 pub(super) fn told(index: &Index, form: &Form, request: &str) -> String {
     let (Form::Select(select) | Form::Output(_, select)) = form else { return String::new() };
     let mut all = Vec::new();

@@ -45,7 +45,7 @@ impl PostgresPool {
     }
 
     /// Ends Ordain's sessions that a connection waits for, where the server in turn has waited for their process for too long.
-    /// What stands between them waits in line itself, such as another session of a process that stands still.
+    /// The session that holds the lock may be several waits away: each one in between waits for the next.
     async fn end_silent_holders(self: &Arc<Self>, process: i32) {
         let patience = self.patience.as_millis();
         let sql = format!(
