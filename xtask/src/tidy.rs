@@ -5,6 +5,7 @@
 
 mod crates;
 mod files;
+mod house;
 mod links;
 mod modules;
 mod text;
@@ -66,7 +67,13 @@ impl fmt::Display for Complaint {
 }
 
 pub(crate) fn run() -> Result<()> {
-    let files = files::read_all(root())?;
+    let mut files = files::read_all(root())?;
+    let page = house::page(&files);
+    if !files.iter().any(|file| file.path == house::PAGE && file.text.as_ref() == Some(&page)) {
+        std::fs::write(root().join(house::PAGE), page)?;
+        say(&format!("tidy: {} is new", house::PAGE));
+        files = files::read_all(root())?;
+    }
     let complaints = judge(&files);
     for complaint in &complaints {
         say(&complaint.to_string());

@@ -1,6 +1,7 @@
 //! What the tests of several crates share; nothing here is part of the product.
 
 pub mod attacks;
+pub mod browser;
 pub mod clients;
 pub mod clock;
 pub mod conformance;
@@ -10,5 +11,4 @@ pub mod long;
 pub mod nats;
 pub mod postgres;
 pub mod processes;
-pub mod s3;
 pub mod seller;

@@ -7,7 +7,7 @@ use crate::step::root;
 const WRITTEN: [&str; 12] =
     ["rs", "py", "md", "toml", "js", "mjs", "ts", "css", "html", "proto", "sh", "sql"];
 /// A longer file has two ideas in it.
-const LINES_MAX: usize = 700;
+const LINES_MAX: usize = 1000;
 /// What someone meant to come back to. Each is split, so that this file is not a finding itself.
 const MARKERS: [&str; 6] = [
     concat!("TO", "DO"),
@@ -129,11 +129,11 @@ mod tests {
 
     #[test]
     fn a_long_file_is_found_unless_it_is_made_by_a_program() {
-        let long = "x\n".repeat(701);
+        let long = "x\n".repeat(1001);
         check(
             is_short,
             &[("a.rs", &long), ("b.rs", &long[2..]), ("requirements.txt", &long)],
-            &["a.rs: has 701 lines, over 700"],
+            &["a.rs: has 1001 lines, over 1000"],
         );
     }
 
