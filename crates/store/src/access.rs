@@ -189,6 +189,11 @@ impl Store {
         Self { inner: Arc::clone(&self.inner), access: Some(Arc::new(access)) }
     }
 
+    /// The limits of the caller for whom this store is, if it has any.
+    pub fn limits(&self) -> Option<&CallerLimits> {
+        self.access.as_deref().map(|access| &access.limits)
+    }
+
     /// Refuses limits that name a table or column that is not there.
     pub fn check_limits(&self, limits: &CallerLimits) -> Result<(), StoreError> {
         limits.check(&self.inner.catalog())

@@ -3,6 +3,8 @@
 //! Nothing is written unless every row that the diff touches is still what it expects, so that a change made
 //! meanwhile is never overwritten.
 
+mod exchange;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -23,14 +25,18 @@ const ROWS_AT_ONCE: usize = 500;
 pub(crate) enum Purpose {
     /// A new row may get another `doc_id` than when the diff was made.
     Approve,
-    /// A row that comes back has the `doc_id` that it had.
+    /// A row that comes back has the `doc_id` that it had, and every value.
     Undo,
+    /// The same, without the values of columns that came after the run.
+    UndoRest,
 }
 
 /// One change, with images of the table as it is now.
 struct Step {
     before: Option<Image>,
     after: Option<Image>,
+    /// What the row was when the diff was made, where it was there.
+    expected: Option<Image>,
 }
 
 /// Applies the changes, or gives back which rows are in the way; then nothing was written.
@@ -44,28 +50,99 @@ pub(crate) async fn apply(
     for (table, rows) in changes.tables {
         let place = catalog.place(&table)?;
         let relation = Arc::clone(catalog.at(place));
-        let steps =
+        let mut steps =
             rows.into_iter().map(|change| Step::new(&relation, change)).collect::<Result<Vec<_>, _>>()?;
-        conflicts.extend(check(transaction, &relation, &steps, purpose).await?);
+        conflicts.extend(check(transaction, &relation, &mut steps, purpose).await?);
+        if conflicts.is_empty() {
+            check_later_columns(&relation, &steps, purpose)?;
+        }
         tables.push(Work::new(place, relation, steps));
     }
     if !conflicts.is_empty() {
         return Ok(conflicts);
     }
     sort_by_references(&mut tables);
-    // Removing first frees what must be unique; adding first gives rows something to refer to. Which of the two a
-    // database in place insists on cannot be told from outside.
-    transaction.session.script("SAVEPOINT ordain_apply".to_owned()).await?;
-    match write(transaction, &tables, false).await {
-        Err(StoreError::Constraint { .. } | StoreError::DuplicateKey { .. }) => {
-            transaction.session.script("ROLLBACK TO ordain_apply".to_owned()).await?;
-            transaction.changes = Changes::default();
-            write(transaction, &tables, true).await?;
+    // Which order a database in place insists on cannot be told from outside.
+    transaction.session.defer_constraints().await?;
+    transaction.session.savepoint("SAVEPOINT ordain_apply").await?;
+    let mut written = write(transaction, &tables, Order::RemovingFirst).await;
+    for order in [Order::AddingFirst, Order::OneByOne] {
+        if !matches!(written, Err(StoreError::Constraint { .. } | StoreError::DuplicateKey { .. })) {
+            break;
         }
-        other => other?,
+        transaction.session.savepoint("ROLLBACK TO ordain_apply").await?;
+        transaction.changes = Changes::default();
+        written = write(transaction, &tables, order).await;
     }
-    transaction.session.script("RELEASE ordain_apply".to_owned()).await?;
+    written?;
+    transaction.session.savepoint("RELEASE ordain_apply").await?;
+    read_back(transaction, &tables).await?;
     Ok(Vec::new())
+}
+
+/// Reads the rows that were written, after everything that the database does with them, and fails where they are not what
+/// they should be: a trigger wrote again, or a column holds less than it did.
+async fn read_back(transaction: &mut Transaction, tables: &[Work]) -> Result<(), StoreError> {
+    transaction.session.check_writes().await?;
+    let mut conflicts = Vec::new();
+    for work in tables {
+        let relation = &work.relation;
+        if relation.is_kept() && relation.table.key.is_empty() {
+            // A new row may have another number now, by which alone it could be found.
+            continue;
+        }
+        let updated =
+            work.updates.iter().map(|(before, after)| Image { doc_id: before.doc_id, values: after.clone() });
+        let expected: Vec<Image> = updated.chain(work.additions.iter().cloned()).collect();
+        let expected: Vec<&Image> = expected.iter().collect();
+        let found = lookup(transaction, relation, &expected, push_key).await?;
+        for (expected, found) in std::iter::zip(expected, found) {
+            if found.as_ref().is_none_or(|found| !agrees(relation, expected, found)) {
+                conflicts.push(conflict(relation, expected, Some(expected), found.as_ref()));
+            }
+        }
+    }
+    if conflicts.is_empty() { Ok(()) } else { Err(StoreError::NotAsShown { conflicts }) }
+}
+
+/// Refuses to lose the value of a column that came after the run, or to make one up.
+fn check_later_columns(relation: &Relation, steps: &[Step], purpose: Purpose) -> Result<(), StoreError> {
+    if relation.is_kept() || purpose == Purpose::UndoRest {
+        return Ok(());
+    }
+    for step in steps {
+        let later = match step {
+            Step { before: None, after: Some(after), .. } if purpose == Purpose::Undo => (0..after
+                .values
+                .len())
+                .find(|at| after.values[*at].is_none() && relation.storage[*at].filled != Filled::Calculated),
+            // What the row has there goes with it.
+            Step { before: Some(before), after: None, expected: Some(expected) } => (0..before.values.len())
+                .find(|at| {
+                    let has_value = before.values[*at].as_ref().is_some_and(|value| !value.is_null());
+                    expected.values[*at].is_none()
+                        && has_value
+                        && relation.storage[*at].filled != Filled::Calculated
+                }),
+            _ => None,
+        };
+        if let Some(at) = later {
+            return Err(StoreError::LaterColumn {
+                table: relation.table.name.clone(),
+                column: relation.table.columns[at].name.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row is what is expected, in the columns that it is known for.
+fn agrees(relation: &Relation, expected: &Image, found: &Image) -> bool {
+    if relation.is_kept() {
+        return expected.values == found.values;
+    }
+    std::iter::zip(&expected.values, &found.values)
+        .all(|(expected, found)| expected.is_none() || expected == found)
 }
 
 /// Which rows are in the way of changes that wait. Nothing is written.
@@ -77,11 +154,22 @@ pub(crate) async fn conflicts(
     let mut conflicts = Vec::new();
     for (table, rows) in changes.tables {
         let relation = Arc::clone(catalog.at(catalog.place(&table)?));
-        let steps =
+        let mut steps =
             rows.into_iter().map(|change| Step::new(&relation, change)).collect::<Result<Vec<_>, _>>()?;
-        conflicts.extend(check(transaction, &relation, &steps, Purpose::Approve).await?);
+        conflicts.extend(check(transaction, &relation, &mut steps, Purpose::Approve).await?);
     }
     Ok(conflicts)
+}
+
+/// The order in which changes are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Frees what must be unique.
+    RemovingFirst,
+    /// Gives rows something to refer to.
+    AddingFirst,
+    /// Adds rows that refer to nothing yet, and lets rows exchange what must be unique.
+    OneByOne,
 }
 
 /// What is to be written to one table.
@@ -112,14 +200,32 @@ impl Work {
         work
     }
 
+    /// The updates without those of rows that have followed others to which they refer.
+    fn updates_to_do(&self, transaction: &Transaction) -> Vec<(Image, Vec<Option<Value>>)> {
+        let has_followed = |before: &Image, after: &Vec<Option<Value>>| {
+            transaction.changes.last_image(self.place, before.doc_id).is_some_and(|now| now.values == *after)
+        };
+        let updates = self.updates.iter().filter(|(before, after)| !has_followed(before, after));
+        updates.cloned().collect()
+    }
+
     async fn remove(&self, transaction: &mut Transaction) -> Result<(), StoreError> {
-        let removals = self.removals.iter().rev().cloned().collect();
+        // Some are gone with rows that they referred to.
+        let removals = self.removals.iter().rev();
+        let removals = removals
+            .filter(|image| !transaction.changes.is_gone(self.place, image.doc_id))
+            .cloned()
+            .collect();
         transaction.remove_images(self.place, &self.relation, removals).await
     }
 
     async fn add(&self, transaction: &mut Transaction) -> Result<(), StoreError> {
-        let taken = taken_ids(transaction, &self.relation, &self.additions).await?;
-        let rows = self.additions.iter().map(|image| {
+        self.add_images(transaction, &self.additions).await
+    }
+
+    async fn add_images(&self, transaction: &mut Transaction, images: &[Image]) -> Result<(), StoreError> {
+        let taken = taken_ids(transaction, &self.relation, images).await?;
+        let rows = images.iter().map(|image| {
             let is_free = self.relation.is_kept() && !taken.contains(&image.doc_id);
             (writable(&self.relation, &image.values), is_free.then_some(image.doc_id))
         });
@@ -129,7 +235,11 @@ impl Work {
 }
 
 /// Writes everything: removals from the referring tables on, additions from the referred ones on.
-async fn write(transaction: &mut Transaction, tables: &[Work], adding_first: bool) -> Result<(), StoreError> {
+async fn write(transaction: &mut Transaction, tables: &[Work], order: Order) -> Result<(), StoreError> {
+    if order == Order::OneByOne {
+        return exchange::write(transaction, tables).await;
+    }
+    let adding_first = order == Order::AddingFirst;
     if adding_first {
         for work in tables {
             work.add(transaction).await?;
@@ -140,7 +250,7 @@ async fn write(transaction: &mut Transaction, tables: &[Work], adding_first: boo
         }
     }
     for work in tables {
-        let updates = work.updates.clone();
+        let updates = work.updates_to_do(transaction);
         transaction.write_images(work.place, &work.relation, updates).await?;
     }
     if adding_first {
@@ -179,9 +289,39 @@ fn writable(relation: &Relation, values: &[Option<Value>]) -> Vec<Option<Value>>
 }
 
 impl Step {
-    fn new(relation: &Relation, change: KeptChange) -> Result<Self, StoreError> {
+    fn new(relation: &Relation, mut change: KeptChange) -> Result<Self, StoreError> {
+        // A column that is gone does not matter where the run did not change it.
+        if let (Some(before), Some(after)) = (&mut change.before, &mut change.after) {
+            let is_gone = |name: &String| relation.position(name).is_none();
+            let unchanged: Vec<String> = before
+                .fields
+                .iter()
+                .map(|(name, _)| name)
+                .filter(|name| is_gone(name))
+                .filter(|name| before.get(name) == after.get(name))
+                .cloned()
+                .collect();
+            before.fields.retain(|(name, _)| !unchanged.contains(name));
+            after.fields.retain(|(name, _)| !unchanged.contains(name));
+        }
         let image = |row: Option<Row>| row.map(|row| relation.image_of(change.doc_id, row)).transpose();
-        Ok(Self { before: image(change.before)?, after: image(change.after)? })
+        let before = image(change.before)?;
+        Ok(Self { before: before.clone(), after: image(change.after)?, expected: before })
+    }
+
+    /// Takes the row as it is now, with the columns that came since.
+    fn found(&mut self, relation: &Relation, found: Image) {
+        if relation.is_kept() {
+            return;
+        }
+        if let Some(after) = &mut self.after {
+            for (value, now) in std::iter::zip(&mut after.values, &found.values) {
+                if value.is_none() {
+                    value.clone_from(now);
+                }
+            }
+        }
+        self.before = Some(found);
     }
 }
 
@@ -194,18 +334,21 @@ fn takes_new_key(relation: &Relation, before: &Image, after: &Image) -> bool {
 async fn check(
     transaction: &mut Transaction,
     relation: &Arc<Relation>,
-    steps: &[Step],
+    steps: &mut [Step],
     purpose: Purpose,
 ) -> Result<Vec<RowConflict>, StoreError> {
-    let expected: Vec<&Image> = steps.iter().filter_map(|step| step.before.as_ref()).collect();
+    let expected: Vec<Image> = steps.iter().filter_map(|step| step.expected.clone()).collect();
+    let expected: Vec<&Image> = expected.iter().collect();
     let current = lookup(transaction, relation, &expected, |relation, sql, image| {
         relation.push_row_condition(sql, image);
     })
     .await?;
     let mut conflicts = Vec::new();
-    for (expected, found) in std::iter::zip(&expected, current) {
-        if found.as_ref().is_none_or(|found| found.values != expected.values) {
-            conflicts.push(conflict(relation, expected, Some(expected), found.as_ref()));
+    let of_rows = steps.iter_mut().filter(|step| step.expected.is_some());
+    for ((step, expected), found) in of_rows.zip(&expected).zip(current) {
+        match found {
+            Some(found) if agrees(relation, expected, &found) => step.found(relation, found),
+            other => conflicts.push(conflict(relation, expected, Some(expected), other.as_ref())),
         }
     }
     // Keys that the diff itself gives up are free for its own new rows.
@@ -242,7 +385,7 @@ fn conflict(
     expected: Option<&Image>,
     found: Option<&Image>,
 ) -> RowConflict {
-    let row = |image: &Image| relation.row(image, false);
+    let row = |image: &Image| relation.row(image);
     RowConflict {
         table: relation.table.name.clone(),
         key: relation.key_row(image),
@@ -280,7 +423,7 @@ async fn lookup(
         let statements = images.iter().map(|image| {
             let mut sql = transaction.session.sql("SELECT ");
             relation.push_image(&mut sql);
-            sql.push(" FROM ").push(&relation.sql_name()).push(" WHERE ");
+            sql.push(" FROM ").push(&relation.sql_rows()).push(" WHERE ");
             condition(relation, &mut sql, image);
             sql
         });

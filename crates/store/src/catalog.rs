@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ordain_types::{ColumnType, Schema};
 
-pub(crate) use foreign::{mark as mark_foreign, schema_version};
+pub(crate) use foreign::{as_they_are, version};
 pub(crate) use introspect::introspect;
 pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
 pub(crate) use retype::{newly_typed, retype};
@@ -77,6 +77,14 @@ impl Catalog {
         self.relations.iter().map(Arc::as_ref)
     }
 
+    /// The tables that stay as they are while a transaction reads them, by their names in SQL.
+    pub(crate) fn lockable(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.relations().filter(|relation| relation.is_lockable).map(Relation::sql_name).collect();
+        names.sort_unstable();
+        names
+    }
+
     pub(crate) fn plan_access(&self) -> &Arc<PlanAccess> {
         &self.plan_access
     }
@@ -111,6 +119,7 @@ pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaratio
     relation.table.hidden = declaration.hidden;
     relation.table.read_only = declaration.read_only || relation.table.read_only;
     relation.max_rows_changed = declaration.max_rows_changed;
+    relation.allows_triggers = declaration.allows_triggers;
     Ok(())
 }
 
@@ -128,7 +137,7 @@ pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaratio
         match relation.table.column(name) {
             Some(column) if column.column_type == declared.column_type => {}
             // What holds any value gets its type when the store is opened to be written.
-            Some(column) if column.column_type == ColumnType::Json => {}
+            Some(column) if column.column_type == ColumnType::Any => {}
             Some(_) => {
                 return Err(changed(format!(
                     "column `{name}` has another type than when the table was made"

@@ -120,6 +120,11 @@ impl Changes {
         touched.after.as_ref().or(touched.before.as_ref())
     }
 
+    /// Whether a row was there and was removed.
+    pub(crate) fn is_gone(&self, table: usize, doc_id: i64) -> bool {
+        self.rows.get(&(table, doc_id)).is_some_and(|touched| touched.after.is_none())
+    }
+
     /// Whether a row came after a scan began.
     pub(crate) fn is_younger(&self, table: usize, doc_id: i64, as_of: u64) -> bool {
         self.rows.get(&(table, doc_id)).and_then(|touched| touched.born).is_some_and(|born| born > as_of)
@@ -134,6 +139,31 @@ impl Changes {
                 touched.after.as_ref(),
             ))
         })
+    }
+
+    /// The rows that were written and are there, by table.
+    pub(crate) fn present(&self) -> BTreeMap<usize, Vec<i64>> {
+        let mut present = BTreeMap::<usize, Vec<i64>>::new();
+        for ((table, doc_id), touched) in &self.rows {
+            if touched.after.is_some() {
+                present.entry(*table).or_default().push(*doc_id);
+            }
+        }
+        present
+    }
+
+    /// Puts what rows are now in the place of what they were when they were written.
+    pub(crate) fn refresh(&mut self, table: usize, doc_ids: &[i64], images: Vec<Image>) {
+        for doc_id in doc_ids {
+            if let Some(touched) = self.rows.get_mut(&(table, *doc_id)) {
+                touched.after = None;
+            }
+        }
+        for image in images {
+            if let Some(touched) = self.rows.get_mut(&(table, image.doc_id)) {
+                touched.after = Some(image);
+            }
+        }
     }
 
     /// What people and plans are shown.
@@ -153,7 +183,7 @@ impl Changes {
         for (table, before, after) in self.touched() {
             let relation = catalog.at(table);
             let doc_id = before.or(after).map_or(0, |image| image.doc_id);
-            let row = |image: &Image| relation.row(image, true);
+            let row = |image: &Image| relation.kept_row(image);
             let change = KeptChange { doc_id, before: before.map(row), after: after.map(row) };
             set.tables.entry(relation.table.name.clone()).or_default().push(change);
         }
@@ -189,12 +219,12 @@ impl Relation {
 
 fn add_to(part: &mut TableDiff, relation: &Relation, before: Option<&Image>, after: Option<&Image>) {
     match (before, after) {
-        (None, Some(after)) => part.added.push(relation.row(after, false)),
-        (Some(before), None) => part.removed.push(relation.row(before, false)),
+        (None, Some(after)) => part.added.push(relation.row(after)),
+        (Some(before), None) => part.removed.push(relation.row(before)),
         (Some(before), Some(after)) => part.changed.push(RowChange {
             key: relation.key_row(before),
-            before: relation.row(before, false),
-            after: relation.row(after, false),
+            before: relation.row(before),
+            after: relation.row(after),
         }),
         (None, None) => {}
     }

@@ -1,6 +1,6 @@
 //! Idempotency keys: the same request, sent twice, runs once.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use ordain_types::{ErrorClass, RunError, RunId, RunKind, RunRecord, RunState};
 
@@ -17,6 +17,8 @@ use crate::store::Inner;
 
 /// How often a key is tried that others take and leave meanwhile.
 const TAKES_MAX: usize = 5;
+/// Keys that are remembered to be given back; what is beyond them is free after a restart.
+const KEYS_LEFT_MAX: usize = 10_000;
 /// The longest idempotency key.
 const KEY_BYTES_MAX: usize = 500;
 
@@ -46,6 +48,7 @@ pub(crate) async fn claim(
         let message = format!("an idempotency key has 1 to {KEY_BYTES_MAX} bytes of text");
         return Err(StoreError::BadCall { message });
     }
+    release_left(store).await?;
     // Most repeats are found by looking, without waiting for a run that writes: it may be the very one.
     let taking = Taking { store, key, fingerprint, run, owner: store.process(), queued: None };
     if let Looked::Found(found) = taking.look(&mut store.pool.session().await?).await? {
@@ -59,7 +62,11 @@ pub(crate) async fn claim(
     if let Some(process) = store.process() {
         store.pool.say_alive(alive::number(process)).await?;
     }
-    taking.take().await
+    let taken = taking.take().await;
+    if matches!(taken, Err(StoreError::CommitUnknown { .. })) {
+        leave(store, key, run);
+    }
+    taken
 }
 
 fn optional(text: Option<&str>) -> Datum {
@@ -278,8 +285,34 @@ fn lost(store: &Inner, run: &RunId) -> RunRecord {
     record
 }
 
-/// Gives a key back that its run could not use.
+/// Gives a key back that its run could not use. If that cannot be written now it is before the next claim.
 pub(crate) async fn release(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<(), StoreError> {
+    let released = try_release(store, key, run).await;
+    if released.is_err() {
+        leave(store, key, run);
+    }
+    released
+}
+
+/// Remembers a key that no run of this process uses any more.
+fn leave(store: &Inner, key: &str, run: &RunId) {
+    let mut left = store.keys_left.lock().unwrap_or_else(PoisonError::into_inner);
+    if left.len() < KEYS_LEFT_MAX {
+        left.push((key.to_owned(), run.clone()));
+    }
+}
+
+/// Gives the keys back that were left while nothing could be written. A run that was committed all the same keeps its key.
+async fn release_left(store: &Arc<Inner>) -> Result<(), StoreError> {
+    let next = || store.keys_left.lock().unwrap_or_else(PoisonError::into_inner).last().cloned();
+    while let Some(left) = next() {
+        try_release(store, &left.0, &left.1).await?;
+        store.keys_left.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != left);
+    }
+    Ok(())
+}
+
+async fn try_release(store: &Arc<Inner>, key: &str, run: &RunId) -> Result<(), StoreError> {
     let mut session = store.pool.begin(Intent::Own).await?;
     let claims = own(session.dialect(), "claims");
     let mut sql = session.sql(&format!("DELETE FROM {claims} WHERE finished = 0 AND claim = "));

@@ -73,6 +73,19 @@ pub enum StoreError {
         /// Why it is.
         reason: Option<String>,
     },
+    /// The database wrote other rows than Ordain's statements did.
+    #[error(
+        "the database wrote {counted} rows of `{table}` where the run wrote {reported}: a trigger, cascade or function \
+         of the database wrote the others, which no diff shows; nothing was changed"
+    )]
+    HiddenWrites {
+        /// The table.
+        table: String,
+        /// How many rows were inserted, updated or deleted.
+        counted: i64,
+        /// How many of them by Ordain.
+        reported: i64,
+    },
     /// Rows of the table may be added, never changed or removed.
     #[error("table `{table}` is append-only: its rows are never {operation}")]
     AppendOnly {
@@ -169,6 +182,26 @@ pub enum StoreError {
         /// The rows, with what was expected and what is there.
         conflicts: Vec<RowConflict>,
     },
+    /// The database did not make of rows what was to be made of them; nothing was changed.
+    #[error(
+        "{}",
+        ListOf(
+            "not what they should be, because a trigger or a column's type makes something else of them",
+            conflicts
+        )
+    )]
+    NotAsShown {
+        /// The rows, with what they should be and what they are.
+        conflicts: Vec<RowConflict>,
+    },
+    /// A column came after the run, so that what a row had or would have in it is not known; nothing was changed.
+    #[error("column `{column}` of table `{table}` came after the run, and undo cannot know its values")]
+    LaterColumn {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+    },
     /// No such run.
     #[error("there is no run `{run}`")]
     UnknownRun {
@@ -209,8 +242,8 @@ pub enum StoreError {
         /// What was given.
         key: String,
     },
-    /// A call is being sent at this moment.
-    #[error("the call `{key}` is being sent at this moment")]
+    /// A call is being sent at this moment, or it is not known whether it arrived.
+    #[error("the call `{key}` is being sent, or may have arrived")]
     CallUnderWay {
         /// The call.
         key: String,
@@ -237,8 +270,8 @@ pub enum StoreError {
         /// What would help.
         hint: Option<String>,
     },
-    /// The connection broke while committing, and whether the commit took place could not be found out.
-    #[error("the connection broke during the commit of run `{run}`")]
+    /// A commit failed in its last step, and whether it took place could not be found out.
+    #[error("it is not known whether a commit took place; what it changed may be there")]
     CommitUnknown {
         /// The run; `ordain runs show` tells once the database is back.
         run: String,
@@ -290,6 +323,7 @@ impl StoreError {
             Self::DuplicateKey { .. } => "duplicate_key",
             Self::Constraint { .. } => "constraint",
             Self::ReadOnly { .. } => "read_only",
+            Self::HiddenWrites { .. } => "hidden_writes",
             Self::AppendOnly { .. } => "append_only",
             Self::NotAllowed { .. } => "not_allowed",
             Self::Limit { .. } => "limit",
@@ -306,6 +340,8 @@ impl StoreError {
             Self::Seed(_) => "seed",
             Self::Violated { .. } => "violated",
             Self::RowsConflict { .. } => "rows_conflict",
+            Self::NotAsShown { .. } => "not_as_shown",
+            Self::LaterColumn { .. } => "later_column",
             Self::UnknownRun { .. } => "unknown_run",
             Self::AmbiguousRun { .. } => "ambiguous_run",
             Self::UnknownPlan { .. } => "unknown_plan",
@@ -332,6 +368,11 @@ impl StoreError {
                 hint.clone()
             }
             Self::ReadOnly { reason, .. } => reason.clone(),
+            Self::HiddenWrites { .. } => Some(
+                "`triggers = \"allow\"` in the `[tables.…]` that the run writes accepts what its triggers write; it is \
+                 counted, and Ordain does not undo it"
+                    .to_owned(),
+            ),
             Self::Seed(error) => error.hint.clone(),
             Self::LockLimit { .. } => {
                 Some("do long work before the first change, or in a run that only reads".to_owned())
@@ -351,8 +392,11 @@ impl StoreError {
             Self::RowsConflict { .. } => {
                 Some("ask again, so that the plan sees the rows as they are now".to_owned())
             }
+            Self::LaterColumn { .. } => {
+                Some("`ordain undo RUN --rest` restores everything else, and loses what rows have in such columns".to_owned())
+            }
             Self::CommitUnknown { .. } => {
-                Some("look at `ordain runs show` once the database is back".to_owned())
+                Some("send it again under the same idempotency key, or look at `ordain runs list`, once the database is back".to_owned())
             }
             _ => None,
         }

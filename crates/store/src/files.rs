@@ -2,17 +2,13 @@
 //!
 //! A file has an owner and a name, and is kept in parts of a bounded size. Its digest is part of its key, so that parts of
 //! two versions never mix, and it is compared whenever the file is read. Where the workspace names
-//! a folder or a bucket that all nodes reach, the content is there and the database has none of it.
+//! a folder that all nodes reach, the content is there and the database has none of it.
 
-mod bucket;
 mod contents;
-mod folder;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
-
-pub(crate) use contents::Contents;
 
 use crate::Answer;
 use crate::bookkeeping::own;
@@ -131,8 +127,8 @@ async fn remove(store: &Inner, owner: &str, name: Option<&str>) -> Result<(), St
     drop(session);
     for row in &rows {
         let [name, sha256] = [0, 1].map(|at| row[at].as_text().unwrap_or_default());
-        if let Some(contents) = &store.files {
-            contents.remove(owner, name, sha256).await?;
+        if let Some(folder) = &store.files {
+            contents::remove(folder, owner, name, sha256).await?;
         }
     }
     Ok(())
@@ -154,8 +150,8 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
     } else {
         content.chunks(PART_BYTES).collect()
     };
-    if let Some(contents) = &store.files {
-        contents.keep(owner, name, content).await?;
+    if let Some(folder) = &store.files {
+        contents::keep(folder, owner, name, content).await?;
     }
     let made = i64::try_from(store.clock.unix_millis()).unwrap_or(i64::MAX);
     // Each part is a statement of its own: a large file keeps nobody waiting. It counts once all of them are there.
@@ -188,8 +184,8 @@ async fn keep(store: &Inner, owner: &str, name: &str, content: &[u8]) -> Result<
     session.write(older(sql)).await?;
     drop(session);
     for row in &rows {
-        if let Some(contents) = &store.files {
-            contents.remove(owner, name, row[0].as_text().unwrap_or_default()).await?;
+        if let Some(folder) = &store.files {
+            contents::remove(folder, owner, name, row[0].as_text().unwrap_or_default()).await?;
         }
     }
     Ok(sha256)
@@ -205,8 +201,8 @@ async fn read(store: &Inner, owner: &str, name: &str) -> Result<Option<Vec<u8>>,
     let rows = session.read(sql).await?;
     let Some(row) = rows.first() else { return Ok(None) };
     let (sha256, parts) = (row[0].as_text().unwrap_or_default(), row[1].as_integer().unwrap_or_default());
-    if let Some(contents) = &store.files
-        && let Some(content) = contents.read(owner, name, sha256).await?
+    if let Some(folder) = &store.files
+        && let Some(content) = contents::read(folder, owner, name, sha256).await?
     {
         return if digest(&content) == sha256 { Ok(Some(content)) } else { Err(altered(name)) };
     }

@@ -25,6 +25,15 @@ impl Store {
         self.inner().started_again.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Refuses where something committed now might not stay: its files are others, the disk took no flush, or the ledger's
+    /// end cannot be written down. What failed before is tried again.
+    pub fn check(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            self.inner().pool.check().await?;
+            self.inner().ledger.must_be_kept()
+        })
+    }
+
     /// How runs that write get on with each other.
     pub fn writers(&self) -> Answer<'_, WriterFigures> {
         Box::pin(async move {

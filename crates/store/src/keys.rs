@@ -18,7 +18,7 @@ use crate::Answer;
 use crate::access::CallerLimits;
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::ledger::{self, EntryNote, Ledger, NewEntry};
+use crate::ledger::{self, EntryNote, Ledger};
 use crate::options::Secret;
 use crate::session::{Intent, Session};
 use crate::sql::{Datum, Sql};
@@ -32,7 +32,7 @@ const NAME_BYTES_MAX: usize = 200;
 const KEYS_MAX: usize = 10_000;
 
 /// The columns, in the order in which [`key`] reads them.
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 14] = [
     "key_id",
     "name",
     "scopes",
@@ -45,6 +45,8 @@ const COLUMNS: [&str; 12] = [
     "cells",
     "tokens_per_day",
     "limits",
+    "previous_sha256",
+    "previous_until",
 ];
 
 /// A key that is to be made.
@@ -91,10 +93,14 @@ pub struct CallerKey {
     pub tokens_per_day: Option<u64>,
     /// What its runs may see and change.
     pub limits: CallerLimits,
+    /// Until when the secret is good too that it had before it was rotated.
+    pub previous_until: Option<String>,
     /// Whether it is another than its ledger entry says.
     pub altered: bool,
     #[serde(skip)]
     secret_sha256: String,
+    #[serde(skip)]
+    previous_sha256: Option<String>,
 }
 
 /// How a key stands.
@@ -115,10 +121,13 @@ ordain_types::names!(KeyState, as_str {
 });
 
 impl CallerKey {
-    /// Whether this is its secret. It takes the same time whatever the difference.
-    pub fn has_secret(&self, secret: &str) -> bool {
-        let given = ordain_types::hex(&Sha256::digest(secret.as_bytes()));
-        given.as_bytes().ct_eq(self.secret_sha256.as_bytes()).into()
+    /// Whether this is its secret at a time, which is written as in records. It takes the same time whatever the
+    /// difference.
+    pub fn has_secret(&self, secret: &str, now: &str) -> bool {
+        let given = hash_of(secret);
+        let is = |kept: &str| bool::from(given.as_bytes().ct_eq(kept.as_bytes()));
+        let is_before = is(self.previous_sha256.as_deref().unwrap_or_default());
+        is(&self.secret_sha256) || is_before && self.previous_until.as_deref().is_some_and(|end| end > now)
     }
 
     /// How it stands at a time, which is written as in records.
@@ -147,6 +156,7 @@ impl CallerKey {
             fields.remove("last_used_at");
             fields.remove("altered");
             fields.insert("secret_sha256".to_owned(), json!(self.secret_sha256));
+            fields.insert("previous_sha256".to_owned(), json!(self.previous_sha256));
         }
         told
     }
@@ -193,7 +203,8 @@ impl Store {
         Box::pin(async move { revoke(&self.inner, key_id, note).await })
     }
 
-    /// Makes a new key like an old one, which stays good for the overlap and no longer.
+    /// Gives a key another secret. The one before stays good for the overlap and no longer; everything else stays as it
+    /// is, so that it is the same caller.
     pub fn rotate_key<'a>(
         &'a self,
         key_id: &'a str,
@@ -256,7 +267,7 @@ async fn revoke(store: &Arc<Inner>, key_id: &str, note: EntryNote) -> Result<Cal
     Ok(found)
 }
 
-/// Makes a new key like an old one, which ends after the overlap.
+/// Gives a key another secret.
 async fn rotate(
     store: &Arc<Inner>,
     key_id: &str,
@@ -264,34 +275,28 @@ async fn rotate(
     note: EntryNote,
 ) -> Result<(CallerKey, Secret), StoreError> {
     let mut session = store.pool.begin(Intent::Own).await?;
-    let mut old = get(store, &mut session, key_id).await?;
-    let state = old.state(&store.clock.timestamp());
+    let mut found = get(store, &mut session, key_id).await?;
+    let state = found.state(&store.clock.timestamp());
     if state != KeyState::Good {
-        let message = format!("key `{}` is {}; make a new one", old.key_id, state.as_str());
+        let message = format!("key `{}` is {}; make a new one", found.key_id, state.as_str());
         return Err(StoreError::BadCall { message });
     }
-    let end = later(store, overlap);
-    // A key that ends sooner anyway is not given more time.
-    if old.expires_at.as_deref().is_none_or(|already| end.as_str() < already) {
-        set(&mut session, "expires_at", &end, &old.key_id).await?;
-        old.expires_at = Some(end);
+    let secret = random::<32>()?;
+    let previous = std::mem::replace(&mut found.secret_sha256, hash_of(&secret));
+    let until = later(store, overlap);
+    for (column, value) in
+        [("secret_sha256", &found.secret_sha256), ("previous_sha256", &previous), ("previous_until", &until)]
+    {
+        set(&mut session, column, value, &found.key_id).await?;
     }
-    let new = NewKey {
-        name: old.name.clone(),
-        scopes: old.scopes.clone(),
-        expires_in: None,
-        requests_per_minute: old.requests_per_minute,
-        cells: old.cells,
-        tokens_per_day: old.tokens_per_day,
-        limits: old.limits.clone(),
-    };
-    let made = insert(store, &mut session, new).await?;
-    // The end of the old key is in the ledger too; otherwise the key would seem altered.
-    let content = json!({ "action": "replace", "key": old.told() });
-    let entry = NewEntry { kind: "key".to_owned(), run_id: None, note: note.clone(), content };
-    store.ledger.append(&mut session, &store.clock, entry).await?;
-    finish(store, session, "rotate", &made.0, note).await?;
-    Ok(made)
+    (found.previous_sha256, found.previous_until) = (Some(previous), Some(until));
+    finish(store, session, "rotate", &found, note).await?;
+    let text = format!("{PREFIX}{}_{secret}", found.key_id);
+    Ok((found, Secret(text)))
+}
+
+fn hash_of(secret: &str) -> String {
+    ordain_types::hex(&Sha256::digest(secret.as_bytes()))
 }
 
 /// Remembers that a key was used. That changes nothing, so it is not in the ledger.
@@ -324,7 +329,9 @@ async fn insert(
         tokens_per_day: new.tokens_per_day,
         limits: new.limits,
         altered: false,
-        secret_sha256: ordain_types::hex(&Sha256::digest(secret.as_bytes())),
+        previous_until: None,
+        secret_sha256: hash_of(&secret),
+        previous_sha256: None,
     };
     let keys = own(session.dialect(), "keys");
     let mut sql = session.sql(&format!("INSERT INTO {keys} ({}) VALUES (", COLUMNS.join(", ")));
@@ -342,7 +349,7 @@ async fn insert(
     }
     let limits = serde_json::to_string(&made.limits)
         .map_err(|error| StoreError::Database { message: error.to_string() })?;
-    sql.push(", ").text_param(&limits).push(")");
+    sql.push(", ").text_param(&limits).push(", NULL, NULL)");
     session.write(sql).await?;
     let text = format!("{PREFIX}{}_{secret}", made.key_id);
     Ok((made, Secret(text)))
@@ -411,6 +418,8 @@ fn key(row: &[Datum]) -> Result<CallerKey, StoreError> {
         cells: number(9),
         tokens_per_day: number(10),
         limits: limits.unwrap_or_default(),
+        previous_sha256: maybe(12),
+        previous_until: maybe(13),
         altered: false,
     })
 }

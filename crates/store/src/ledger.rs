@@ -5,7 +5,7 @@
 //! who has the database and not the key. What a chain cannot show is that its end was cut off: for that the newest
 //! hash, signed, is kept in a file outside the database ([`end`]).
 
-mod end;
+pub(crate) mod end;
 mod key;
 mod told;
 mod verify;
@@ -153,6 +153,8 @@ pub(crate) struct Ledger {
     known: Mutex<Option<Checkpoint>>,
     /// Why nothing may be appended.
     refused: Mutex<Option<String>>,
+    /// Why the checkpoint could not be written, if the last try failed.
+    unwritten: Mutex<Option<String>>,
 }
 
 impl Ledger {
@@ -160,7 +162,8 @@ impl Ledger {
         let (key, is_new) = Key::open(state)?;
         let checkpoint = checkpoint.map_or_else(|| state.join("ledger.checkpoint"), Path::to_owned);
         let (remembering, known, refused) = (Mutex::default(), Mutex::default(), Mutex::default());
-        let ledger = Self { key, checkpoint, remembering, known, refused };
+        let unwritten = Mutex::default();
+        let ledger = Self { key, checkpoint, remembering, known, refused, unwritten };
         if is_new {
             // From here on a missing checkpoint means that it was removed.
             ledger.remember(&ledger.sign(0, NOTHING.to_owned()));
@@ -236,9 +239,14 @@ impl Ledger {
         (sql, self.sign(u64::try_from(seq).unwrap_or_default(), hash))
     }
 
+    /// The public half of the key.
+    pub(crate) fn public_key(&self) -> String {
+        self.key.public()
+    }
+
     /// Signs something that is kept outside the chain: who signed, and the signature.
     pub(crate) fn seal(&self, message: &str) -> String {
-        format!("{}:{}", self.key.public(), self.key.sign(&format!("ordain seal {message}")))
+        format!("{}:{}", self.key.public(), self.key.sign(&seal_message(message)))
     }
 
     pub(crate) fn sign(&self, seq: u64, hash: String) -> Checkpoint {
@@ -246,17 +254,40 @@ impl Ledger {
         Checkpoint { seq, hash, signer: self.key.public(), signature }
     }
 
-    /// Writes the newest checkpoint. It is best effort: an older one still shows every truncation before it, and the
-    /// next commit writes it again.
+    /// Writes the newest checkpoint. What is committed is committed, so that a failure shows with the next commit, which is
+    /// refused until the checkpoint can be written: it would not show that an older database was put in the place of this.
     ///
     /// It goes over the older one in place: making a file anew takes longer than the commit itself.
     pub(crate) fn remember(&self, checkpoint: &Checkpoint) {
         let _one = self.remembering.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         match self.open_own_checkpoint() {
-            Ok((_, kept)) if kept.seq >= checkpoint.seq => {}
-            Ok((file, _)) if self.overwrite(&file, checkpoint).is_ok() => {}
+            Ok((_, kept)) if kept.seq >= checkpoint.seq => self.was_written(Ok(())),
+            Ok((file, _)) if self.overwrite(&file, checkpoint).is_ok() => self.was_written(Ok(())),
             _ => self.write(checkpoint),
         }
+    }
+
+    fn was_written(&self, written: std::io::Result<()>) {
+        let mut unwritten = self.unwritten.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *unwritten = written.err().map(|error| error.to_string());
+    }
+
+    /// Refuses if the checkpoint is behind what was committed, and cannot be written now.
+    pub(crate) fn must_be_kept(&self) -> Result<(), StoreError> {
+        let why = || self.unwritten.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        if why().is_none() {
+            return Ok(());
+        }
+        let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        if let Some(known) = known {
+            self.remember(&known);
+        }
+        why().map_or(Ok(()), |why| {
+            Err(StoreError::Ledger {
+                message: "its checkpoint cannot be written, so that nothing more is committed".to_owned(),
+                hint: Some(format!("make its folder writable, or room there: {why}")),
+            })
+        })
     }
 
     /// The file of the checkpoint, locked, and what it holds. Whatever else has its name is never written to.
@@ -292,14 +323,12 @@ impl Ledger {
     }
 
     /// Writes a checkpoint in place of the one that is there, as a new file.
-    fn write(&self, checkpoint: &Checkpoint) {
+    pub(crate) fn write(&self, checkpoint: &Checkpoint) {
         let text = self.know(checkpoint);
         let draft = self.checkpoint.with_extension(format!("draft{}", std::process::id()));
         let _ = fs_err::remove_file(&draft);
         let written = private_file(&draft).and_then(|mut file| file.write_all(text.as_bytes()));
-        if written.is_ok() {
-            let _ = fs_err::rename(&draft, &self.checkpoint);
-        }
+        self.was_written(written.and_then(|()| fs_err::rename(&draft, &self.checkpoint)));
     }
 
     /// The newest checkpoint that was written.
@@ -435,13 +464,29 @@ fn entry_message(hash: &str) -> String {
     format!("ordain entry {hash}")
 }
 
+fn seal_message(text: &str) -> String {
+    format!("ordain seal {text}")
+}
+
+/// Whether a text carries the seal of a workspace, known by its public key.
+pub fn is_sealed(public_key: &str, text: &str, seal: &str) -> bool {
+    let signature =
+        seal.split_once(':').filter(|(signer, _)| *signer == public_key).map(|(_, signature)| signature);
+    signature.is_some_and(|signature| key::is_signed(public_key, &seal_message(text), signature))
+}
+
 fn checkpoint_message(seq: u64, hash: &str) -> String {
     format!("ordain checkpoint {seq} {hash}")
 }
 
 /// The text of a small file of the ledger's.
 pub(crate) fn read_file(path: &Path) -> std::io::Result<String> {
-    read_open(&open_file(path, &mut std::fs::OpenOptions::new(), OFlags::empty())?, path)
+    read_open(&open_ordinary(path)?, path)
+}
+
+/// Opens a file to read it that may lie in a folder which others write to: no link, no device, no pipe.
+pub(crate) fn open_ordinary(path: &Path) -> std::io::Result<std::fs::File> {
+    open_file(path, &mut std::fs::OpenOptions::new(), OFlags::NOFOLLOW)
 }
 
 /// Opens a file to read it, and for what `options` say. A device or a pipe is no file of the ledger's.
@@ -470,7 +515,7 @@ fn odd(path: &Path, what: &str) -> std::io::Error {
 }
 
 /// A new file that only its owner may read and write, whatever the process's mask says.
-fn private_file(path: &Path) -> std::io::Result<fs_err::File> {
+pub(crate) fn private_file(path: &Path) -> std::io::Result<fs_err::File> {
     use fs_err::os::unix::fs::OpenOptionsExt as _;
     fs_err::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }

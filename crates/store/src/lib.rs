@@ -22,11 +22,13 @@ mod claims;
 mod condition;
 mod conversations;
 mod error;
+mod export;
 mod fault;
 mod files;
 mod health;
 mod keys;
 mod ledger;
+mod members;
 mod options;
 mod outbox;
 mod pending;
@@ -39,6 +41,7 @@ mod queue;
 mod relation;
 mod review;
 mod role;
+mod row_history;
 mod row_sums;
 mod rule;
 mod runs;
@@ -60,14 +63,14 @@ pub use claims::Claim;
 pub use condition::Condition;
 pub use conversations::{Conversation, ConversationTurn};
 pub use error::{RowConflict, StoreError};
+pub use export::export;
 pub use fault::Faults;
 pub use files::KeptFile;
 pub use health::WriterFigures;
 pub use keys::{CallerKey, KeyState, NewKey, split_key};
-pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport};
+pub use ledger::{Checkpoint, EntryNote, LedgerEntry, LedgerFinding, LedgerReport, is_sealed};
 pub use options::{
-    BucketOptions, Clock, ColumnDeclaration, Database, FilePlace, Invariant, Secret, StoreLimits,
-    StoreOptions, TableDeclaration,
+    Clock, ColumnDeclaration, Database, Invariant, Secret, StoreLimits, StoreOptions, TableDeclaration,
 };
 pub use outbox::{OutboxState, Outgoing, SendOutcome, Taken};
 pub use pending::{Pending, ReadDigest};
@@ -77,6 +80,7 @@ pub use published::Published;
 pub use queue::QueuedRun;
 pub use relation::ForeignKey;
 pub use review::{Review, Violation};
+pub use row_history::{RowEvent, RowHistory};
 pub use rule::duckdb_rule;
 pub use runs::{Owned, RunFilter, SeenBy};
 pub use schedules::ScheduleMark;

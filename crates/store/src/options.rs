@@ -20,8 +20,8 @@ pub struct StoreOptions {
     pub state: PathBuf,
     /// Where the ledger's checkpoint is kept; in `state` if it is not said. Best on another disk than the database.
     pub checkpoint: Option<PathBuf>,
-    /// Where the content of files is; in the database if it is not said.
-    pub files: Option<FilePlace>,
+    /// The folder of all nodes where the content of files is; in the database if it is not said.
+    pub files: Option<PathBuf>,
     /// Open a database whose ledger does not end as its checkpoint says, to look at it or to accept it. Nothing else can
     /// be written then.
     pub allow_older: bool,
@@ -72,39 +72,6 @@ impl StoreOptions {
             faults: None,
         }
     }
-}
-
-/// A place for the content of files that all nodes reach.
-#[derive(Debug, Clone)]
-pub enum FilePlace {
-    /// A folder that they have mounted.
-    Folder(PathBuf),
-    /// A bucket of an S3-compatible service.
-    Bucket(BucketOptions),
-}
-
-impl fmt::Display for FilePlace {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Folder(folder) => write!(formatter, "{}", folder.display()),
-            Self::Bucket(bucket) => formatter.write_str(&bucket.address),
-        }
-    }
-}
-
-/// A bucket of an S3-compatible service, and who asks there.
-#[derive(Debug, Clone)]
-pub struct BucketOptions {
-    /// `https://HOST/BUCKET`, perhaps with a folder in the bucket.
-    pub address: String,
-    /// The region that requests are signed for.
-    pub region: String,
-    /// The name of the key.
-    pub key_id: String,
-    /// The key.
-    pub secret: Secret,
-    /// What a key for a while comes with.
-    pub token: Option<Secret>,
 }
 
 /// Where the rows are.
@@ -158,8 +125,8 @@ pub struct TableDeclaration {
     pub hidden_columns: Vec<String>,
     /// How many rows of this table one run may touch.
     pub max_rows_changed: Option<u64>,
-    /// Write although triggers or cascades of the database may change rows that no diff shows.
-    pub accept_triggers: bool,
+    /// What triggers of the table write besides is counted, and not a reason to refuse the run.
+    pub allows_triggers: bool,
 }
 
 /// What a workspace says of one column.
@@ -205,7 +172,7 @@ pub struct StoreLimits {
     pub condition_parts_max: u64,
     /// How long to wait for another writer.
     pub lock_wait: Duration,
-    /// How long one run may keep others from writing.
+    /// How long one run may keep others from writing; for a moment if that is another caller.
     pub lock_hold: Duration,
     /// Connections of this process.
     pub connections_max: u32,

@@ -27,6 +27,8 @@ const TRIES_MAX: i64 = 8;
 const PAUSE_MS: i64 = 1_000;
 /// The longest pause.
 const PAUSE_MS_MAX: i64 = 300_000;
+/// No pause and no lease ends later than this from now.
+const AHEAD_MS_MAX: i64 = 2 * 3_600_000;
 /// The longest text of an error that is kept.
 const ERROR_CHARS_MAX: usize = 500;
 
@@ -137,7 +139,26 @@ impl Store {
             let mut session = self.inner().pool.session().await?;
             let sql = ready(&mut session, None);
             let rows = session.read(sql).await?;
-            Ok(rows.iter().filter_map(|row| u64::try_from(row[1].as_integer()?).ok()).min())
+            let latest = u64::try_from(millis(self.inner()).saturating_add(AHEAD_MS_MAX)).unwrap_or_default();
+            Ok(rows
+                .iter()
+                .filter_map(|row| u64::try_from(row[1].as_integer()?).ok())
+                .min()
+                .map(|at| at.min(latest)))
+        })
+    }
+
+    /// Has the calls of a run that may have arrived tried again now; whether there are any.
+    pub fn hurry_unknown<'a>(&'a self, run: &'a RunId) -> Answer<'a, bool> {
+        Box::pin(async move {
+            let mut session = self.inner().pool.begin(Intent::Own).await?;
+            let outbox = own(session.dialect(), "outbox");
+            let mut sql = session
+                .sql(&format!("UPDATE {outbox} SET next_try_ms = 0 WHERE state = 'unknown' AND run_id = "));
+            sql.text_param(run.as_str()).push(" RETURNING key");
+            let found = !session.write(sql).await?.is_empty();
+            session.commit().await?;
+            Ok(found)
         })
     }
 
@@ -203,16 +224,14 @@ pub(crate) async fn take_back(
         let call = record.calls[place].clone();
         let Some(there) = states.iter().find(|there| there.n == call.n) else { continue };
         let became = match there.state {
-            OutboxState::Sending => return Err(StoreError::CallUnderWay { key: there.key.clone() }),
+            // What may have arrived is asked about first, so that what arrived is taken back.
+            OutboxState::Sending | OutboxState::Unknown => {
+                return Err(StoreError::CallUnderWay { key: there.key.clone() });
+            }
             OutboxState::Cancelled => TakenBack::Cancelled,
             OutboxState::Queued | OutboxState::Dead => {
                 write_state(session, &there.key, OutboxState::Cancelled, now).await?;
                 TakenBack::Cancelled
-            }
-            OutboxState::Unknown => {
-                // It may have arrived, and what it gave is not known.
-                write_state(session, &there.key, OutboxState::Cancelled, now).await?;
-                TakenBack::Final
             }
             OutboxState::Sent => {
                 let n = u32::try_from(record.calls.len() + 1).unwrap_or(u32::MAX);
@@ -237,8 +256,11 @@ fn ready(session: &mut Session, now: Option<i64>) -> Sql {
          AS other WHERE other.lane = one.lane AND other.seq < one.seq AND other.state NOT IN ('sent', 'cancelled'))"
     ));
     if let Some(now) = now {
-        sql.push(" AND CASE WHEN state = 'sending' THEN lease_until_ms ELSE next_try_ms END <= ");
-        sql.integer_param(now).push(" ORDER BY seq LIMIT 1");
+        // A time further ahead than any pause was written by a clock that was wrong: it counts as now.
+        let time = "CASE WHEN state = 'sending' THEN lease_until_ms ELSE next_try_ms END";
+        sql.push(" AND (").push(time).push(" <= ").integer_param(now);
+        sql.push(" OR ").push(time).push(" > ").integer_param(now.saturating_add(AHEAD_MS_MAX));
+        sql.push(") ORDER BY seq LIMIT 1");
     }
     sql
 }

@@ -100,7 +100,7 @@ impl Transaction {
             if reads.is_empty() {
                 return Ok(None);
             }
-            self.session.script("SAVEPOINT ordain_compare".to_owned()).await?;
+            self.session.savepoint("SAVEPOINT ordain_compare").await?;
             self.lay(pending).await?;
             let mut differs = None;
             for read in reads {
@@ -116,7 +116,7 @@ impl Transaction {
                     break;
                 }
             }
-            self.session.script("ROLLBACK TO ordain_compare; RELEASE ordain_compare".to_owned()).await?;
+            self.session.savepoint("ROLLBACK TO ordain_compare; RELEASE ordain_compare").await?;
             self.changes = Changes::default();
             Ok(differs)
         })

@@ -175,6 +175,9 @@ pub enum Reply {
     Found {
         /// The rows.
         rows: Vec<Row>,
+        /// The columns of decimals, as in a page.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        decimals: Vec<String>,
     },
 }
 
@@ -183,6 +186,9 @@ pub enum Reply {
 pub struct Page {
     /// The visible columns, in order.
     pub columns: Vec<String>,
+    /// The places of columns of decimals, which are numbers here where those have the same digits, and else text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decimals: Vec<usize>,
     /// The rows.
     pub rows: Vec<PageRow>,
     /// Whether these are the very rows that meet the condition; otherwise Python still has to decide on each.

@@ -214,7 +214,7 @@ fn visible_part(relation: &Relation) -> String {
         columns.insert(0, quoted(DOC_ID));
     }
     let from = match relation.namespace {
-        Some(_) => relation.sql_name(),
+        Some(_) => relation.sql_rows(),
         None if order_tells(relation) => format!("main.{} NOT INDEXED", relation.sql_name()),
         None => format!("main.{}", relation.sql_name()),
     };

@@ -12,8 +12,11 @@ use crate::value;
 
 /// The column of a kept table that holds the document's id.
 pub(crate) const DOC_ID: &str = "doc_id";
-/// The column of a kept table that lists the fields which a document lacks, as JSON; NULL when it lacks none.
+/// The column of a kept table that lists, as JSON, the fields which a document lacks and the form of values that their
+/// column does not tell (`name`, a tab, the form); NULL when there is nothing to list.
 pub(crate) const ABSENT: &str = "ordain_absent";
+/// The number of a row where nothing else tells rows apart.
+pub(crate) const ROW_NUMBER: &str = "ordain_row";
 
 /// One table.
 #[derive(Debug, Clone)]
@@ -24,20 +27,39 @@ pub(crate) struct Relation {
     pub(crate) storage: Vec<Storage>,
     /// How a row is found again.
     pub(crate) identity: Identity,
+    /// What it is.
+    pub(crate) shape: Shape,
     /// The schema that it is in, on PostgreSQL.
     pub(crate) namespace: Option<String>,
     /// Indexed column lists, the key among them.
     pub(crate) indexes: Vec<Vec<String>>,
     /// What its columns refer to.
     pub(crate) foreign_keys: Vec<ForeignKey>,
+    /// What refers to it, and follows its changes.
+    pub(crate) followers: Vec<Follower>,
     /// How many of its rows one run may touch.
     pub(crate) max_rows_changed: Option<u64>,
     /// Why nothing may be written, where the database and not the declaration is the reason.
     pub(crate) read_only_reason: Option<String>,
+    /// Whether it can be kept as it is while it is read: a table of PostgreSQL that may be read.
+    pub(crate) is_lockable: bool,
+    /// Whether its triggers may write rows that no diff shows.
+    pub(crate) allows_triggers: bool,
     /// What an owner should know, such as triggers.
     pub(crate) notes: Vec<String>,
     /// How its seed was read, where that is worth saying.
     pub(crate) seed_notes: Vec<String>,
+}
+
+/// What has the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A table.
+    Table,
+    /// A table whose rows lie in its partitions.
+    Partitioned,
+    /// A view or a materialized view, or a table that is only read.
+    View,
 }
 
 /// How a row is found again.
@@ -49,6 +71,8 @@ pub(crate) enum Identity {
     IntegerKey(usize),
     /// By its key; `doc_id` is where the row lies (PostgreSQL's `ctid`), good for one transaction.
     Key,
+    /// Not at all: rows are counted as they are read.
+    RowNumber,
 }
 
 /// How a column is stored.
@@ -80,6 +104,8 @@ pub(crate) enum Kind {
     Double,
     Boolean,
     Json,
+    /// Whatever was written, each value as what it is.
+    Any,
     /// Exact decimals.
     Numeric,
     /// Single precision.
@@ -90,8 +116,24 @@ pub(crate) enum Kind {
         zoned: bool,
     },
     Date,
+    /// A list of values of one kind.
+    Array {
+        of: Item,
+    },
     /// Anything else: read and written as text.
     Other,
+}
+
+/// What an array holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Item {
+    Text,
+    Integer,
+    Double,
+    Boolean,
+    Numeric,
+    Json,
+    Instant,
 }
 
 /// What columns refer to.
@@ -103,6 +145,44 @@ pub struct ForeignKey {
     pub table: String,
     /// The columns there.
     pub references: Vec<String>,
+}
+
+/// Rows of a table that follow changes of the rows that they refer to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Follower {
+    /// The table.
+    pub(crate) table: String,
+    /// The columns that refer.
+    pub(crate) columns: Vec<String>,
+    /// The columns that they refer to.
+    pub(crate) references: Vec<String>,
+    /// What they do when the row is removed.
+    pub(crate) removal: Option<Follow>,
+    /// What they do when it is changed.
+    pub(crate) change: Option<Follow>,
+}
+
+/// What a row does when the one is changed or removed that it refers to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Follow {
+    /// The same.
+    Along,
+    /// It refers to none.
+    Null,
+    /// It refers to what its columns hold by default.
+    Default,
+}
+
+impl Follow {
+    /// PostgreSQL's letter for it.
+    pub(crate) fn of(letter: &str) -> Option<Self> {
+        match letter {
+            "c" => Some(Self::Along),
+            "n" => Some(Self::Null),
+            "d" => Some(Self::Default),
+            _ => None,
+        }
+    }
 }
 
 /// One row: a value for each column, or nothing where the document lacks the field.
@@ -122,6 +202,8 @@ impl Storage {
             ColumnType::Real => Kind::Double,
             ColumnType::Boolean => Kind::Boolean,
             ColumnType::Json => Kind::Json,
+            ColumnType::Any => Kind::Any,
+            ColumnType::Decimal => Kind::Numeric,
         };
         Self { kind, native: None, filled: Filled::No }
     }
@@ -151,6 +233,19 @@ impl Relation {
         match &self.namespace {
             Some(namespace) => format!("{}.{}", quoted(namespace), quoted(&self.table.name)),
             None => quoted(&self.table.name),
+        }
+    }
+
+    /// The rows of the table in SQL: its own, and not those of tables that inherit from it.
+    pub(crate) fn sql_rows(&self) -> String {
+        let name = self.sql_name();
+        match self.shape {
+            _ if self.identity == Identity::RowNumber => format!(
+                "(SELECT row_number() OVER () AS {ROW_NUMBER}, * FROM {name}) AS {}",
+                quoted(&self.table.name)
+            ),
+            Shape::Table if self.namespace.is_some() => format!("ONLY {name}"),
+            Shape::Table | Shape::Partitioned | Shape::View => name,
         }
     }
 
@@ -187,6 +282,7 @@ impl Relation {
             Identity::DocId => sql.result(&quoted(DOC_ID)),
             Identity::IntegerKey(position) => sql.result(&quoted(&self.table.columns[position].name)),
             Identity::Key => sql.result("ctid"),
+            Identity::RowNumber => sql.result(ROW_NUMBER),
         };
         for column in &self.table.columns {
             sql.push(", ").result(&quoted(&column.name));
@@ -211,26 +307,39 @@ impl Relation {
             let decoded = value::decode(storage, column_type, datum);
             values.push(Some(decoded.map_err(|message| self.broken(&message))?));
         }
-        if let Some(Datum::Text(absent)) = row.next() {
-            let absent: Vec<String> =
-                serde_json::from_str(&absent).map_err(|error| self.broken(&error.to_string()))?;
-            for position in absent.iter().filter_map(|name| self.position(name)) {
-                values[position] = None;
+        if let Some(Datum::Text(listed)) = row.next() {
+            let listed: Vec<String> =
+                serde_json::from_str(&listed).map_err(|error| self.broken(&error.to_string()))?;
+            for entry in &listed {
+                let (name, form) =
+                    entry.split_once('\t').map_or((entry.as_str(), None), |(name, form)| (name, Some(form)));
+                let Some(position) = self.position(name) else { continue };
+                values[position] = match form {
+                    None => None,
+                    Some(_) if self.storage[position].kind != Kind::Any => continue,
+                    Some(form) => values[position].take().map(|value| value::with_form(form, value)),
+                };
             }
         }
         Ok(Image { doc_id, values })
     }
 
-    /// The list of absent fields as it is stored.
-    pub(crate) fn absent(&self, values: &[Option<Value>]) -> Datum {
-        let absent: Vec<&str> = std::iter::zip(&self.table.columns, values)
-            .filter(|(_, value)| value.is_none())
-            .map(|(column, _)| column.name.as_str())
+    /// The list of absent fields and of forms as it is stored. No column's name has a tab.
+    pub(crate) fn absent(&self, dialect: Dialect, values: &[Option<Value>]) -> Datum {
+        let columns = std::iter::zip(&self.table.columns, &self.storage);
+        let listed: Vec<String> = std::iter::zip(columns, values)
+            .filter_map(|((column, storage), value)| match value {
+                None => Some(column.name.clone()),
+                Some(value) if storage.kind == Kind::Any => {
+                    value::form(dialect, value).map(|form| format!("{}\t{form}", column.name))
+                }
+                Some(_) => None,
+            })
             .collect();
-        if absent.is_empty() {
+        if listed.is_empty() {
             return Datum::Null;
         }
-        Datum::Text(serde_json::to_string(&absent).expect("a list of names is JSON"))
+        Datum::Text(serde_json::to_string(&listed).expect("a list of names is JSON"))
     }
 
     /// Adds the condition that finds one row again.
@@ -238,6 +347,9 @@ impl Relation {
         match self.identity {
             Identity::DocId => {
                 sql.name(DOC_ID).push(" = ").integer_param(image.doc_id);
+            }
+            Identity::RowNumber => {
+                sql.name(ROW_NUMBER).push(" = ").integer_param(image.doc_id);
             }
             Identity::IntegerKey(_) | Identity::Key => {
                 let positions: Vec<usize> = self.key_positions().collect();
@@ -255,12 +367,23 @@ impl Relation {
         sql.bind(value::encode(storage, value.unwrap_or(&Value::Null)), storage.postgres_type());
     }
 
-    /// The row as people see it; `all` shows hidden columns too.
-    pub(crate) fn row(&self, image: &Image, all: bool) -> Row {
+    /// The row as people see it.
+    pub(crate) fn row(&self, image: &Image) -> Row {
+        self.visible_columns()
+            .filter_map(|(position, column)| Some((column.name.clone(), self.shown(position, image)?)))
+            .collect()
+    }
+
+    /// The row as the database holds it, hidden columns too.
+    pub(crate) fn kept_row(&self, image: &Image) -> Row {
         std::iter::zip(&self.table.columns, &image.values)
-            .filter(|(column, _)| all || !column.hidden)
             .filter_map(|(column, value)| Some((column.name.clone(), value.clone()?)))
             .collect()
+    }
+
+    /// A value as people and plans see it; nothing where the row lacks the field.
+    pub(crate) fn shown(&self, position: usize, image: &Image) -> Option<Value> {
+        Some(value::shown(&self.storage[position], image.values[position].clone()?))
     }
 
     /// What identifies a row for people: its key, or its `doc_id` where none is declared.
@@ -270,7 +393,7 @@ impl Relation {
         }
         self.key_positions()
             .map(|position| {
-                let value = image.values[position].clone().unwrap_or_default();
+                let value = self.shown(position, image).unwrap_or_default();
                 (self.table.columns[position].name.clone(), value)
             })
             .collect()
@@ -280,6 +403,7 @@ impl Relation {
     pub(crate) fn order(&self) -> Vec<String> {
         match self.identity {
             Identity::DocId => vec![quoted(DOC_ID)],
+            Identity::RowNumber => vec![quoted(ROW_NUMBER)],
             _ => self.table.key.iter().map(|name| quoted(name)).collect(),
         }
     }

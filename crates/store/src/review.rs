@@ -1,5 +1,6 @@
 //! Whether what a transaction did may be committed.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use ordain_types::{Diff, InvariantResult, Row};
@@ -51,7 +52,12 @@ impl fmt::Display for Violation {
 }
 
 /// The rules of the tables against what was changed.
-pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) -> Vec<Violation> {
+pub(crate) fn rules(
+    catalog: &Catalog,
+    changes: &Changes,
+    rules_lifted: bool,
+    rows_before: &BTreeMap<String, u64>,
+) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (place, relation) in catalog.relations().enumerate() {
         let touched: Vec<_> = changes.touched().filter(|(table, ..)| *table == place).collect();
@@ -62,7 +68,7 @@ pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) ->
         let shown = |kept: &dyn Fn(bool) -> bool| -> Vec<Row> {
             let rows = touched.iter().filter(|(_, before, _)| kept(before.is_some()));
             let rows = rows.filter_map(|(_, before, after)| before.or(*after));
-            rows.take(ROWS_SHOWN).map(|image| relation.row(image, false)).collect()
+            rows.take(ROWS_SHOWN).map(|image| relation.row(image)).collect()
         };
         let violation = |rule: &str, message: String, rows| {
             Some(Violation { rule: rule.to_owned(), name: table.name.clone(), message, rows })
@@ -79,14 +85,12 @@ pub(crate) fn rules(catalog: &Catalog, changes: &Changes, rules_lifted: bool) ->
                 format!("table `{}` is append-only: its rows are never changed or removed", table.name);
             violations.extend(violation("append_only", message, shown(&|was_there| was_there)));
         }
-        if let Some(max) = relation.max_rows_changed
-            && touched.len() as u64 > max
-        {
-            let message = format!(
-                "{} rows of table `{}` were changed, at most {max} may be",
-                touched.len(),
-                table.name
-            );
+        let before = rows_before.get(&table.name).copied().unwrap_or_default();
+        let rows = before.saturating_add(touched.len() as u64);
+        if let Some(max) = relation.max_rows_changed.filter(|max| rows > *max) {
+            let by = if before == 0 { "" } else { " by the runs of this request" };
+            let message =
+                format!("{rows} rows of table `{}` were changed{by}, at most {max} may be", table.name);
             violations.extend(violation("max_rows_changed", message, shown(&|_| true)));
         }
     }
@@ -181,7 +185,7 @@ async fn offending(
         ..Bounds::query(limits)
     };
     let guarded = query::owners(before, &invariant.sql, bounds);
-    let rows = session.guarded(guarded).await.map_err(|error| match error {
+    let found = session.guarded(guarded).await.map_err(|error| match error {
         StoreError::Query { message, hint } => StoreError::Declaration {
             what: format!("invariant `{}`", invariant.name),
             message,
@@ -197,5 +201,5 @@ async fn offending(
         .map(|column| column.name.clone())
         .chain([ABSENT.to_owned()])
         .collect();
-    Ok(rows.into_iter().map(|row| row.without(&hidden)).collect())
+    Ok(found.rows.into_iter().map(|row| row.without(&hidden)).collect())
 }

@@ -49,6 +49,30 @@ impl Store {
                 });
             }
             session.script(self.role_sql(role)).await?;
+            // A grant by one who may not grant is no error of PostgreSQL's.
+            let catalog = self.inner().catalog();
+            let visible: Vec<_> = catalog.relations().filter(|relation| !relation.table.hidden).collect();
+            let statements = visible.iter().map(|relation| {
+                let mut sql = session.sql("SELECT has_any_column_privilege(");
+                sql.text_param(role)
+                    .push("::name, ")
+                    .text_param(&relation.sql_name())
+                    .push(", 'SELECT')::text");
+                sql
+            });
+            let statements = statements.collect();
+            let granted = session.read_all(statements).await?;
+            let lacks = std::iter::zip(visible, granted)
+                .filter(|(_, rows)| rows.first().is_none_or(|row| row[0].as_text() != Some("true")));
+            let lacking: Vec<&str> = lacks.map(|(relation, _)| relation.table.name.as_str()).collect();
+            if !lacking.is_empty() {
+                session.roll_back().await?;
+                return Err(StoreError::Declaration {
+                    what: format!("the role `{role}`"),
+                    message: format!("it could not be given rights on {}; nothing was changed", lacking.join(", ")),
+                    hint: Some("let the owner of the tables run `ordain store role`, or grant this user the right to grant".to_owned()),
+                });
+            }
             session.commit().await
         })
     }

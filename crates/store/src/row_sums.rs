@@ -113,7 +113,7 @@ pub(crate) async fn count(session: &mut Session, relation: &Relation) -> Result<
     loop {
         let mut sql = session.sql("SELECT ");
         relation.push_image(&mut sql);
-        sql.push(" FROM ").push(&relation.sql_name()).push(" WHERE doc_id > ");
+        sql.push(" FROM ").push(&relation.sql_rows()).push(" WHERE doc_id > ");
         sql.integer_param(last.unwrap_or(i64::MIN)).push(" ORDER BY doc_id LIMIT ").integer_param(PAGE);
         let rows = session.read(sql).await?;
         if rows.is_empty() {
@@ -122,7 +122,7 @@ pub(crate) async fn count(session: &mut Session, relation: &Relation) -> Result<
         for row in rows {
             let image: Image = relation.image(row)?;
             last = Some(image.doc_id);
-            sum = sum.plus(Sum::of(image.doc_id, &relation.row(&image, true)));
+            sum = sum.plus(Sum::of(image.doc_id, &relation.kept_row(&image)));
         }
     }
 }
@@ -158,7 +158,7 @@ fn place(seq: u64) -> i64 {
 
 /// Forgets the sums of an end of the ledger that is not there any more.
 pub(crate) async fn forget(session: &mut Session) -> Result<(), StoreError> {
-    let sql = session.sql(&format!("DELETE FROM {}", own(session.dialect(), "row_sums")));
+    let sql = session.sql(&format!("DELETE FROM {} WHERE true", own(session.dialect(), "row_sums")));
     session.write(sql).await.map(drop)
 }
 

@@ -2,7 +2,6 @@
 
 mod list;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use ordain_types::{Grade, Rating, Receipt, Reference, RunId, RunKind, RunRecord, RunState};
@@ -35,6 +34,8 @@ const MATCHES_MAX: i64 = 2;
 const ID_LENGTH: usize = 26;
 /// Characters of the note of a rating.
 const RATING_CHARS_MAX: usize = 2000;
+/// Runs of one request beyond this many are not looked for.
+const REQUEST_RUNS_MAX: usize = 200;
 
 /// A run, who asked for it and who decided on it.
 #[derive(Debug, Clone)]
@@ -86,7 +87,6 @@ pub(crate) async fn finish(
     note: EntryNote,
 ) -> Result<RunRecord, StoreError> {
     let record = with_receipt(record);
-    store.check_schema(&mut session, &HashSet::new()).await?;
     write(&mut session, &record, changes, kind, &note).await?;
     if record.kind == RunKind::Check && record.state == RunState::Answered {
         // Results go where the owner wants them if and only if the run is recorded.
@@ -265,6 +265,23 @@ pub(crate) async fn owned(ledger: &Ledger, session: &mut Session, run: &str) -> 
     Ok(Owned { record: found.record, who, decided_by })
 }
 
+/// All that is kept of a run.
+pub(crate) struct Told {
+    pub(crate) record: RunRecord,
+    pub(crate) changes: ChangeSet,
+    pub(crate) people: People,
+    pub(crate) entries: Vec<LedgerEntry>,
+}
+
+/// All that is kept of a run, held against the ledger.
+pub(crate) async fn told(ledger: &Ledger, session: &mut Session, run: &str) -> Result<Told, StoreError> {
+    let Stored { record, text, changes, entries } = stored(session, run).await?;
+    let changes = changes.map(|text| serde_json::from_str::<ChangeSet>(&text)).transpose();
+    let changes = changes.map_err(|error| StoreError::Database { message: error.to_string() })?;
+    let people = sealed::check(ledger, &entries, &record.run_id, &text, changes.as_ref())?.people;
+    Ok(Told { record, changes: changes.unwrap_or_default(), people, entries })
+}
+
 /// Applies the diff of a held run without the rows that are named `table/key`, if every other row that it touches is
 /// still what it was.
 pub(crate) async fn approve(
@@ -292,7 +309,7 @@ pub(crate) async fn approve(
     record.state = RunState::Committed;
     record.diff = review.diff;
     record.invariants = review.invariants;
-    transaction.commit_as("approve", record, note).await
+    Box::pin(transaction.commit_as("approve", record, note)).await
 }
 
 /// Takes rows out of a diff that waits, and gives their number. Every name has to be that of a row.
@@ -399,16 +416,26 @@ async fn rate(
     .await
 }
 
-/// Applies the inverse diff of a committed run, if every row that it touches is still as the run left it.
-pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Result<RunRecord, StoreError> {
-    let (mut transaction, mut record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
+/// Takes back every commit of the request that a run belongs to, the newest first, if every row that they touch is still as
+/// they left it; or nothing.
+pub(crate) async fn undo(
+    store: &Arc<Inner>,
+    run: &str,
+    purpose: apply::Purpose,
+    note: EntryNote,
+) -> Result<RunRecord, StoreError> {
+    let (mut transaction, record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
+    let mut runs = of_request(store, &mut transaction, record, changes).await?;
     transaction.rules_lifted = true;
-    let touched: Vec<String> = changes.tables.keys().cloned().collect();
+    let touched: Vec<String> = runs.iter().flat_map(|(_, changes)| changes.tables.keys().cloned()).collect();
     let before = dangling(&mut transaction, &touched).await?;
-    let conflicts = apply::apply(&mut transaction, changes.inverse(), apply::Purpose::Undo).await?;
-    if !conflicts.is_empty() {
-        transaction.roll_back().await?;
-        return Err(StoreError::RowsConflict { conflicts });
+    for (_, changes) in &mut runs {
+        let inverse = std::mem::take(changes).inverse();
+        let conflicts = apply::apply(&mut transaction, inverse, purpose).await?;
+        if !conflicts.is_empty() {
+            transaction.roll_back().await?;
+            return Err(StoreError::RowsConflict { conflicts });
+        }
     }
     let after = dangling(&mut transaction, &touched).await?;
     if let Some((from, to, count)) = newly_dangling(&before, &after) {
@@ -425,11 +452,66 @@ pub(crate) async fn undo(store: &Arc<Inner>, run: &str, note: EntryNote) -> Resu
         transaction.roll_back().await?;
         return Err(StoreError::Violated { violations: review.violations });
     }
-    record.state = RunState::Undone;
-    outbox::take_back(&mut transaction.session, &mut record, &store.clock.timestamp()).await?;
+    let (mut asked, mut others) = (None, Vec::new());
+    for (mut record, _) in runs {
+        record.state = RunState::Undone;
+        outbox::take_back(&mut transaction.session, &mut record, &store.clock.timestamp()).await?;
+        if record.run_id == transaction.run_id {
+            asked = Some(record);
+        } else {
+            others.push(record);
+        }
+    }
     let mut note = note;
-    note.detail = json!({ "undone": review.diff, "detail": note.detail });
-    transaction.commit_as("undo", record, note).await
+    let with: Vec<&RunId> = others.iter().map(|record| &record.run_id).collect();
+    note.detail = json!({ "undone": review.diff, "with": with, "detail": note.detail });
+    let asked = asked.ok_or_else(|| StoreError::UnknownRun { run: crate::relation::shortened(run) })?;
+    transaction.commit_all("undo", asked, others, note).await
+}
+
+/// The committed runs of one request with their changes, the newest first: those that a run goes on from, and those that go
+/// on from it, where they were asked for by the same words.
+async fn of_request(
+    store: &Arc<Inner>,
+    transaction: &mut Transaction,
+    record: RunRecord,
+    changes: ChangeSet,
+) -> Result<Vec<(RunRecord, ChangeSet)>, StoreError> {
+    let request = record.request.clone();
+    let is_same = |other: &RunRecord| other.request == request && other.state == RunState::Committed;
+    let mut earlier = record.continues.clone();
+    let mut last = record.run_id.clone();
+    let mut runs = std::collections::VecDeque::from([(record, changes)]);
+    while let Some(run) = earlier.take().filter(|_| runs.len() < REQUEST_RUNS_MAX) {
+        let (record, changes, _) = load(&store.ledger, &mut transaction.session, run.as_str()).await?;
+        if !is_same(&record) {
+            break;
+        }
+        earlier.clone_from(&record.continues);
+        runs.push_back((record, changes.unwrap_or_default()));
+    }
+    while let Some(next) =
+        next_of(&mut transaction.session, &last).await?.filter(|_| runs.len() < REQUEST_RUNS_MAX)
+    {
+        let (record, changes, _) = load(&store.ledger, &mut transaction.session, next.as_str()).await?;
+        if record.continues.as_ref() != Some(&last) || record.request != request {
+            break;
+        }
+        last = record.run_id.clone();
+        if is_same(&record) {
+            runs.push_front((record, changes.unwrap_or_default()));
+        }
+    }
+    Ok(runs.into())
+}
+
+/// The run that goes on from a run: it claimed the key that says so.
+async fn next_of(session: &mut Session, run: &RunId) -> Result<Option<RunId>, StoreError> {
+    let claims = own(session.dialect(), "claims");
+    let mut sql = session.sql(&format!("SELECT run_id FROM {claims} WHERE claim = "));
+    sql.text_param(&format!("continues:{run}"));
+    let rows = session.read(sql).await?;
+    Ok(rows.first().and_then(|row| row[0].as_text()).map(|run| RunId(run.to_owned())))
 }
 
 /// How many rows name a row that is not there, for each declared reference to one of these tables.
@@ -441,7 +523,7 @@ async fn dangling(
     let mut counts = Vec::new();
     for pair in store.references.iter().filter(|[_, to]| touched.contains(&to.table)) {
         let [from, to] = pair;
-        let table = |name: &str| catalog.place(name).map(|place| catalog.at(place).sql_name());
+        let table = |name: &str| catalog.place(name).map(|place| catalog.at(place).sql_rows());
         let (of, at) = (quoted(&from.column), quoted(&to.column));
         let mut sql = transaction.session.sql("SELECT ");
         // The two may have different types, as keys have in a file and in a database.

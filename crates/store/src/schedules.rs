@@ -40,7 +40,7 @@ pub(crate) async fn marks(session: &mut Session) -> Result<BTreeMap<String, Sche
     Ok(marks.collect())
 }
 
-/// Notes how far a schedule has come. A schedule that is still the same never goes back.
+/// Notes how far a schedule has come. A schedule that is still the same goes back from the future alone.
 pub(crate) async fn mark(store: &Arc<Inner>, name: &str, mark: &ScheduleMark) -> Result<(), StoreError> {
     let mut session = store.pool.begin(Intent::Own).await?;
     let schedules = own(session.dialect(), "schedules");
@@ -50,7 +50,10 @@ pub(crate) async fn mark(store: &Arc<Inner>, name: &str, mark: &ScheduleMark) ->
     sql.bind(mark.run_id.as_ref().map_or(Datum::Null, |run| Datum::Text(run.to_string())), "text");
     sql.push(") ON CONFLICT (name) DO UPDATE SET schedule = excluded.schedule, at_s = excluded.at_s, ");
     sql.push("run_id = coalesce(excluded.run_id, kept.run_id) ");
-    sql.push("WHERE kept.at_s < excluded.at_s OR kept.schedule <> excluded.schedule");
+    // A time that has not come was written by a clock that was wrong.
+    let now = i64::try_from(store.clock.unix_millis() / 1000).unwrap_or(i64::MAX);
+    sql.push("WHERE kept.at_s < excluded.at_s OR kept.schedule <> excluded.schedule OR kept.at_s > ");
+    sql.integer_param(now);
     session.write(sql).await?;
     session.commit().await
 }

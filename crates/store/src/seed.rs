@@ -232,12 +232,15 @@ impl Raw {
 
     /// The narrowest type that holds every value of a column. One that is null in every row holds any value.
     fn column_type(&self, place: usize) -> ColumnType {
-        if let Some(types) = &self.types {
+        let values = self.rows.iter().filter_map(|row| row.values.get(place)?.as_ref());
+        let mut values = values.filter(|value| !value.is_null()).peekable();
+        if let Some(types) = &self.types
+            && (values.peek().is_some() || self.rows.is_empty())
+        {
             return types[place];
         }
-        let values = self.rows.iter().filter_map(|row| row.values.get(place)?.as_ref());
-        let types = values.filter(|value| !value.is_null()).map(type_of);
-        types.reduce(wider).unwrap_or(ColumnType::Json)
+        let types = values.map(type_of);
+        types.reduce(wider).unwrap_or(ColumnType::Any)
     }
 }
 
@@ -254,12 +257,12 @@ fn type_of(value: &Value) -> ColumnType {
 
 /// The type that holds the values of both.
 fn wider(one: ColumnType, other: ColumnType) -> ColumnType {
-    use ColumnType::{Integer, Json, Real, Text, Timestamp};
+    use ColumnType::{Any, Integer, Real, Text, Timestamp};
     match (one, other) {
         _ if one == other => one,
         (Integer, Real) | (Real, Integer) => Real,
         (Text, Timestamp) | (Timestamp, Text) => Text,
-        _ => Json,
+        _ => Any,
     }
 }
 
@@ -339,6 +342,16 @@ fn table_of(source: &Source<'_>, raw: &Raw, declaration: &TableDeclaration) -> R
         if !raw.names.contains(name) {
             columns.push(column(name, declared.column_type, declared.nullable, declaration));
         }
+    }
+    // A double would lose digits, and text would not be compared as a number.
+    if let Some(column) = columns.iter().find(|column| column.column_type == ColumnType::Decimal) {
+        let message = format!(
+            "column `{}` is declared as a decimal, which tables with a seed do not have",
+            column.name
+        );
+        return Err(source
+            .error(None, message)
+            .hint("declare it as `real`, or as `integer` of the smallest unit"));
     }
     if columns.is_empty() {
         let hint = format!("declare its columns in `[tables.{}.columns]`", declaration.name);

@@ -7,6 +7,7 @@
 mod guard;
 mod postgres;
 mod sqlite;
+mod tally;
 mod turns;
 
 use std::sync::Arc;
@@ -19,10 +20,19 @@ use crate::error::StoreError;
 use crate::fault::Faults;
 use crate::options::{Database, StoreLimits, StoreOptions};
 use crate::sql::{Datum, Dialect, Sql};
+pub(crate) use tally::Operations;
 use turns::{Turn, Turns};
 
 /// How the commit of a ledger entry begins on PostgreSQL.
 pub(crate) const COMMITTING: &str = "SET LOCAL synchronous_commit = off; COMMIT";
+
+/// What foreign SQL found.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) rows: Vec<Row>,
+    /// The columns of decimals, which are numbers where those have the same digits, and else text.
+    pub(crate) decimals: Vec<String>,
+}
 
 /// What a statement returns.
 pub(crate) type Rows = Vec<Vec<Datum>>;
@@ -44,9 +54,23 @@ pub enum Intent {
     Own,
 }
 
-/// A statement that wrote nothing because a row with the same key was in its way.
-fn in_the_way() -> StoreError {
-    StoreError::DuplicateKey { table: String::new(), key: String::new() }
+/// How rows are written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Manner {
+    /// Each statement is about one row of a table that Ordain made, so that it is over in a moment.
+    pub(crate) by_key: bool,
+    /// The owner allows that triggers of the table write other rows.
+    pub(crate) triggers: bool,
+}
+
+/// Why a statement that should write one row wrote none: a new row found one with the same key in its way; another one
+/// was left alone by a trigger or a policy.
+fn nothing_written(sql: &Sql) -> StoreError {
+    if sql.text.starts_with("INSERT ") {
+        return StoreError::DuplicateKey { table: String::new(), key: String::new() };
+    }
+    let message = "a trigger or policy of the database leaves the row as it is".to_owned();
+    StoreError::Constraint { table: String::new(), message }
 }
 
 /// How many bytes a row takes, roughly.
@@ -73,17 +97,15 @@ enum Connections {
 impl Pool {
     pub(crate) fn new(options: &StoreOptions) -> Result<Self, StoreError> {
         let limits = &options.limits;
-        let connections = match &options.database {
-            Database::Sqlite { path } => {
-                let with_triggers = options.tables.iter().any(|table| table.accept_triggers);
-                Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path.clone(), limits, with_triggers)?))
-            }
-            Database::Postgres { url, .. } => Connections::Postgres(Arc::new(postgres::PostgresPool::new(
-                url,
-                limits,
-                options.plan_role.clone(),
-            )?)),
-        };
+        let connections =
+            match &options.database {
+                Database::Sqlite { path } => {
+                    Connections::Sqlite(Arc::new(sqlite::SqlitePool::new(path, limits)?))
+                }
+                Database::Postgres { url, .. } => Connections::Postgres(Arc::new(
+                    postgres::PostgresPool::new(url, limits, options.plan_role.clone())?,
+                )),
+            };
         let faults = options.faults.clone();
         Ok(Self {
             connections,
@@ -119,8 +141,13 @@ impl Pool {
 
     /// Takes a connection and begins a transaction on it.
     pub(crate) async fn begin(&self, intent: Intent) -> Result<Session, StoreError> {
+        self.begin_over(intent, &[]).await
+    }
+
+    /// The same, and on PostgreSQL these tables stay as they are until its end.
+    pub(crate) async fn begin_over(&self, intent: Intent, tables: &[String]) -> Result<Session, StoreError> {
         let mut session = self.line_up(intent).await?;
-        session.begin(intent).await?;
+        session.begin_over(intent, tables).await?;
         Ok(session)
     }
 
@@ -160,6 +187,14 @@ impl Pool {
         }
     }
 
+    /// Whether something committed now would stay. What failed before is tried again.
+    pub(crate) async fn check(&self) -> Result<(), StoreError> {
+        match &self.connections {
+            Connections::Sqlite(pool) => sqlite::SqlitePool::check(pool).await,
+            Connections::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Whether runs write side by side.
     pub(crate) fn has_many_writers(&self) -> bool {
         matches!(self.connections, Connections::Postgres(_))
@@ -172,6 +207,14 @@ impl Pool {
 
     async fn turn(&self) -> Result<Turn, StoreError> {
         tokio::time::timeout(self.lock_wait, Turns::take(&self.turns)).await.map_err(|_| StoreError::Busy)
+    }
+}
+
+/// What an error of SQLite means.
+pub(crate) fn of_sqlite(error: &rusqlite::Error) -> StoreError {
+    match sqlite::store_error(error) {
+        StoreError::Conflict => StoreError::Busy,
+        other => other,
     }
 }
 
@@ -321,10 +364,15 @@ impl Session {
 
     /// Begins a transaction.
     pub(crate) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+        self.begin_over(intent, &[]).await
+    }
+
+    async fn begin_over(&mut self, intent: Intent, tables: &[String]) -> Result<(), StoreError> {
         self.strike("begin")?;
         match &mut self.connection {
+            // What SQLite reads is of one moment, its schema too.
             Connection::Sqlite(connection) => connection.begin(intent).await,
-            Connection::Postgres(connection) => connection.begin(intent).await,
+            Connection::Postgres(connection) => connection.begin(intent, tables).await,
         }
     }
 
@@ -369,17 +417,16 @@ impl Session {
     }
 
     /// Runs statements that write a row each: all of them or none. The transaction stays usable when one of them is
-    /// refused, and the error names which. A statement that returns no row has met a row in its way. `by_key` says that
-    /// each is about one row of a table that Ordain made, so that it is over in a moment.
+    /// refused, and the error names which.
     pub(crate) async fn write_all(
         &mut self,
         statements: Vec<Sql>,
-        by_key: bool,
+        manner: Manner,
     ) -> Result<Vec<Rows>, (usize, StoreError)> {
         self.about_to_write().await.map_err(|error| (0, error))?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.write_all(statements, by_key).await,
-            Connection::Postgres(connection) => connection.write_all(statements).await,
+            Connection::Sqlite(connection) => connection.write_all(statements, manner).await,
+            Connection::Postgres(connection) => connection.write_all(statements, manner).await,
         }
     }
 
@@ -401,18 +448,75 @@ impl Session {
     }
 
     /// Runs foreign SQL, which can neither write, nor see more than it may, nor run on for ever.
-    pub(crate) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+    pub(crate) async fn guarded(&mut self, guarded: Guarded) -> Result<Found, StoreError> {
         self.strike("read")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => connection.guarded(guarded).await,
+            Connection::Sqlite(connection) => {
+                let rows = connection.guarded(guarded).await?;
+                Ok(Found { rows, decimals: Vec::new() })
+            }
             Connection::Postgres(connection) => connection.guarded(guarded).await,
         }
     }
 
-    /// Commits. After an error the transaction is rolled back, or, if the error is
-    /// [`StoreError::CommitUnknown`], its fate is not known.
+    /// Expects writes of the database that follow from statements of ours, or no longer, with -1.
+    pub(crate) fn expect_writes(&mut self, writes: &Operations, times: i64) {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.expect_writes(writes, times),
+            Connection::Postgres(connection) => connection.expect_writes(writes, times),
+        }
+    }
+
+    /// Forgets the statements that were prepared for another schema.
+    pub(crate) fn keep_statements_of(&mut self, version: &str) {
+        match &mut self.connection {
+            // SQLite looks by itself.
+            Connection::Sqlite(_) => {}
+            Connection::Postgres(connection) => connection.keep_statements_of(version),
+        }
+    }
+
+    /// Carries out what the database puts off to the end of a transaction, and fails where it has written anything else
+    /// than the statements of this session.
+    pub(crate) async fn check_writes(&mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.check_writes(),
+            Connection::Postgres(connection) => connection.check_writes().await,
+        }
+    }
+
+    /// What triggers wrote in this transaction whose owner allows it: operations by table.
+    pub(crate) fn by_triggers(&self) -> Operations {
+        match &self.connection {
+            Connection::Sqlite(connection) => connection.by_triggers(),
+            Connection::Postgres(connection) => connection.by_triggers(),
+        }
+    }
+
+    /// Lets rows of this transaction refer to others that come later, where the database allows it.
+    pub(crate) async fn defer_constraints(&mut self) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.savepoint("PRAGMA defer_foreign_keys = ON").await,
+            Connection::Postgres(connection) => connection.savepoint("SET CONSTRAINTS ALL DEFERRED").await,
+        }
+    }
+
+    /// Sets, gives back or ends a savepoint of a row of calls.
+    pub(crate) async fn savepoint(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(connection) => connection.savepoint(statement).await,
+            Connection::Postgres(connection) => connection.savepoint(statement).await,
+        }
+    }
+
+    /// Commits, if the database wrote what the statements of this session wrote and nothing else. After an error the
+    /// transaction is rolled back, or, if the error is [`StoreError::CommitUnknown`], its fate is not known.
     pub(crate) async fn commit(mut self) -> Result<(), StoreError> {
         self.strike("commit")?;
+        if let Err(error) = self.check_writes().await {
+            self.roll_back().await?;
+            return Err(error);
+        }
         match &mut self.connection {
             Connection::Sqlite(connection) => {
                 connection.commit().await?;

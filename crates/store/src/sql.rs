@@ -65,6 +65,19 @@ impl Sql {
         Self { dialect, text: text.to_owned(), params: Vec::new() }
     }
 
+    /// The table whose rows the statement writes, as the statement names it.
+    pub(crate) fn target(&self) -> Option<&str> {
+        const WRITING: [&str; 5] =
+            ["INSERT INTO ", "UPDATE ONLY ", "UPDATE ", "DELETE FROM ONLY ", "DELETE FROM "];
+        let rest = WRITING.iter().find_map(|verb| self.text.strip_prefix(verb))?;
+        let mut is_quoted = false;
+        let end = rest.find(|character| {
+            is_quoted ^= character == '"';
+            !is_quoted && matches!(character, ' ' | '(')
+        });
+        Some(end.map_or(rest, |end| &rest[..end]))
+    }
+
     /// Adds SQL text. It never holds anything that came from outside.
     pub(crate) fn push(&mut self, text: &str) -> &mut Self {
         self.text.push_str(text);
@@ -143,6 +156,14 @@ mod tests {
     fn names_and_literals_cannot_close_their_quotes() {
         assert_eq!(quoted(r#"a"; DROP TABLE x; --"#), r#""a""; DROP TABLE x; --""#);
         assert_eq!(literal("O'Neil"), "'O''Neil'");
+    }
+
+    #[test]
+    fn a_statement_that_writes_names_its_table() {
+        let target = |text| Sql::new(Dialect::Postgres, text).target().map(str::to_owned);
+        assert_eq!(target(r#"UPDATE ONLY "a b"."c (d" SET x = 1"#).as_deref(), Some(r#""a b"."c (d""#));
+        assert_eq!(target("INSERT INTO ordain_runs (a) VALUES (1)").as_deref(), Some("ordain_runs"));
+        assert_eq!(target("SELECT 1"), None);
     }
 
     #[test]

@@ -4,8 +4,8 @@ mod tables;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicI64, AtomicU64};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use ordain_types::{Diff, Reference, RunId, RunRecord, Schema, Table};
 use serde::Serialize;
@@ -14,12 +14,12 @@ use serde_json::{Value, json};
 use crate::Answer;
 use crate::access::Access;
 use crate::alive::Alive;
+use crate::apply::Purpose;
 use crate::bookkeeping;
 use crate::catalog::Catalog;
 use crate::claims::{self, Claim};
 use crate::conversations::{self, Conversation, ConversationTurn};
 use crate::error::{StoreError, UNWRITABLE};
-use crate::files::Contents;
 use crate::ledger::{self, Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerReport, NewEntry};
 use crate::options::{Clock, Database, Invariant, StoreLimits, StoreOptions, TableDeclaration};
 use crate::plans::{self, CachedPlan, PlanMark};
@@ -56,16 +56,19 @@ pub(crate) struct Inner {
     /// Folder for what is kept outside the database.
     pub(crate) state: PathBuf,
     /// Where the content of files is, if not in the database.
-    pub(crate) files: Option<Contents>,
+    pub(crate) files: Option<PathBuf>,
     declarations: Vec<TableDeclaration>,
     seeds: Option<Arc<dyn SeedReader>>,
-    catalog: RwLock<Arc<Catalog>>,
-    /// The version of SQLite's schema when the tables were last looked at.
-    schema_version: AtomicI64,
+    /// The tables of the database that are used in place; `None`: all.
+    only: Option<Vec<String>>,
+    /// The tables as they were last read, and what the schema was compared by then. A transaction compares it again.
+    catalog: RwLock<(String, Arc<Catalog>)>,
     /// Says that this process is alive, once it has claimed a key.
     alive: OnceLock<Option<Alive>>,
     /// Counts runs that began again because another one had got in their way.
     pub(crate) started_again: AtomicU64,
+    /// Idempotency keys of runs that ended when nothing could be written, to be given back.
+    pub(crate) keys_left: Mutex<Vec<(String, RunId)>>,
 }
 
 /// What is known of one table.
@@ -124,11 +127,16 @@ impl Store {
                 }
                 ledger.refuse(problem);
             }
+            let only = match &options.database {
+                Database::Postgres { only, .. } => only.clone(),
+                Database::Sqlite { .. } => None,
+            };
             let inner = Arc::new(Inner {
                 pool,
+                only,
                 ledger,
                 state: options.state,
-                files: options.files.map(|place| Contents::open(place, options.clock.clone())).transpose()?,
+                files: options.files,
                 row_wise: options.invariants.iter().map(|rule| RowWise::of(&rule.sql)).collect(),
                 invariants: options.invariants,
                 references: options.references,
@@ -137,15 +145,11 @@ impl Store {
                 declarations: options.tables,
                 seeds: options.seeds,
                 catalog: RwLock::default(),
-                schema_version: AtomicI64::default(),
                 alive: OnceLock::new(),
                 started_again: AtomicU64::default(),
+                keys_left: Mutex::default(),
             });
-            let only = match options.database {
-                Database::Postgres { only, .. } => only,
-                Database::Sqlite { .. } => None,
-            };
-            inner.open_tables(only.as_deref()).await?;
+            inner.open_tables().await?;
             if inner.may_write() {
                 inner.check_invariants().await?;
                 claims::release_dead(&inner).await?;
@@ -170,7 +174,12 @@ impl Store {
         self.inner.clock.timestamp()
     }
 
-    /// All tables that plans may see.
+    /// Looks whether the tables are still those that were last read; [`Self::schema`] gives them afterwards.
+    pub fn refresh(&self) -> Answer<'_, ()> {
+        Box::pin(self.inner.refresh())
+    }
+
+    /// All tables that plans may see, as they were last read.
     pub fn schema(&self) -> Schema {
         self.catalog().schema()
     }
@@ -185,12 +194,13 @@ impl Store {
     /// What is known of each table.
     pub fn tables(&self) -> Answer<'_, Vec<TableInfo>> {
         Box::pin(async move {
+            self.refresh().await?;
             let catalog = self.catalog();
             let mut session = self.inner.pool.session().await?;
             let mut tables = Vec::new();
             for relation in catalog.relations() {
                 let mut sql = session.sql("SELECT ");
-                sql.result("count(*)").push(" FROM ").push(&relation.sql_name());
+                sql.result("count(*)").push(" FROM ").push(&relation.sql_rows());
                 let rows = session.read(sql).await?;
                 let rows = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
                 tables.push(table_info(relation, u64::try_from(rows).unwrap_or_default()));
@@ -281,7 +291,12 @@ impl Store {
 
     /// Takes back a committed run.
     pub fn undo<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
-        Box::pin(async move { runs::undo(&self.inner, run, note).await })
+        Box::pin(runs::undo(&self.inner, run, Purpose::Undo, note))
+    }
+
+    /// Takes back a committed run as far as its columns go: what rows had in columns that came after it is not restored.
+    pub fn undo_rest<'a>(&'a self, run: &'a str, note: EntryNote) -> Answer<'a, RunRecord> {
+        Box::pin(runs::undo(&self.inner, run, Purpose::UndoRest, note))
     }
 
     /// Loads the seeds again: all tables that have one, or the named ones.
@@ -408,7 +423,8 @@ impl Store {
         Box::pin(async move { schedules::marks(&mut self.inner.pool.session().await?).await })
     }
 
-    /// Notes how far a schedule has come. A schedule that is still the same never goes back.
+    /// Notes how far a schedule has come. A schedule that is still the same goes back from the
+    /// future alone.
     pub fn mark_schedule<'a>(&'a self, name: &'a str, mark: &'a ScheduleMark) -> Answer<'a, ()> {
         Box::pin(async move { schedules::mark(&self.inner, name, mark).await })
     }
@@ -434,6 +450,16 @@ impl Store {
         Box::pin(async move { ledger::newest_seq(&mut self.inner.pool.session().await?).await })
     }
 
+    /// A seal of the workspace on a text: who sealed it, and the signature.
+    pub fn seal(&self, text: &str) -> String {
+        self.inner.ledger.seal(text)
+    }
+
+    /// The public half of the workspace's key.
+    pub fn public_key(&self) -> String {
+        self.inner.ledger.public_key()
+    }
+
     /// Signs the newest entry, for the end of an export.
     pub fn checkpoint(&self) -> Answer<'_, Option<Checkpoint>> {
         Box::pin(async move {
@@ -445,7 +471,7 @@ impl Store {
 
 impl Inner {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner).1)
     }
 
     /// Appends an entry that is about no run, and commits.

@@ -4,6 +4,7 @@
 //! every row before and after, so that at any moment the diff is what the transaction did, on either database.
 
 mod finish;
+mod followers;
 mod ids;
 mod read;
 mod write;
@@ -28,6 +29,9 @@ use crate::session::{Bounds, Intent, Session};
 use crate::sql::Dialect;
 use crate::store::Inner;
 
+/// How often a transaction begins again because the tables were changed meanwhile.
+const BEGINS_MAX: usize = 5;
+
 /// One open transaction of one run.
 #[derive(Debug)]
 pub struct Transaction {
@@ -47,6 +51,8 @@ pub struct Transaction {
     pub(crate) in_given_verb: bool,
     /// Undo and approval write what a plan may not.
     pub(crate) rules_lifted: bool,
+    /// Rows of each table that runs of the same request changed before this one.
+    pub(crate) rows_before: BTreeMap<String, u64>,
     /// The tables that queries may name, where they may not name all.
     queried: Option<Catalog>,
     /// The largest number of the keys that were given for new rows, by table.
@@ -55,13 +61,41 @@ pub struct Transaction {
     waited: Duration,
 }
 
+/// A transaction and the tables as it sees them.
+///
+/// A transaction of PostgreSQL sees the rows of one moment, and tables as they are at any: so they are kept as they are
+/// before that moment. Where they are others than those that were known, it begins again with these.
+async fn begun(store: &Arc<Inner>, intent: Intent) -> Result<(Session, Arc<Catalog>), StoreError> {
+    for _ in 0..BEGINS_MAX {
+        let known = store.catalog();
+        let locks = known.lockable();
+        let mut session = match store.pool.begin_over(intent, &locks).await {
+            Ok(session) => session,
+            // One of them may be gone.
+            Err(error) => {
+                store.refresh().await?;
+                if Arc::ptr_eq(&known, &store.catalog()) {
+                    return Err(error);
+                }
+                continue;
+            }
+        };
+        let catalog = store.catalog_of(&mut session).await?;
+        if !store.pool.has_many_writers() || catalog.lockable() == locks {
+            return Ok((session, catalog));
+        }
+        session.roll_back().await?;
+    }
+    Err(StoreError::Conflict)
+}
+
 impl Transaction {
     pub(crate) async fn begin(store: &Arc<Inner>, run_id: RunId, intent: Intent) -> Result<Self, StoreError> {
         let waiting = Instant::now();
-        let session = store.pool.begin(intent).await?;
+        let (session, catalog) = begun(store, intent).await?;
         Ok(Self {
             waited: waiting.elapsed(),
-            catalog: store.catalog(),
+            catalog,
             store: Arc::clone(store),
             session,
             changes: Changes::default(),
@@ -71,6 +105,7 @@ impl Transaction {
             access: None,
             in_given_verb: false,
             rules_lifted: false,
+            rows_before: BTreeMap::new(),
             queried: None,
             ids: BTreeMap::new(),
         })
@@ -108,6 +143,11 @@ impl Transaction {
     /// Whether anything was changed so far, or is to be called after the commit.
     pub fn has_changes(&self) -> bool {
         self.changes.touched().next().is_some() || self.calls.iter().any(OutsideCall::is_later)
+    }
+
+    /// Counts what runs of the same request changed before: limits hold for all of them together.
+    pub fn count_before(&mut self, rows: BTreeMap<String, u64>) {
+        self.rows_before = rows;
     }
 
     /// Notes a call: one that was made, or one that is sent after the commit. Its place in the run is set here.
@@ -206,7 +246,8 @@ impl Transaction {
         let bounds = Bounds::query(&self.store.limits);
         let catalog = self.queried.as_ref().unwrap_or(&self.catalog);
         let prepared = query::prepare(catalog, self.session.dialect(), sql, params, bounds)?;
-        self.session.guarded(prepared).await.map(|rows| Reply::Found { rows })
+        let found = self.session.guarded(prepared).await?;
+        Ok(Reply::Found { rows: found.rows, decimals: found.decimals })
     }
 
     fn place(&self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {

@@ -1,13 +1,17 @@
 //! Values on their way between JSON and a column.
 //!
-//! [`check`] is strict and guards what plans and seeds write. [`encode`] and [`decode`] lose nothing: what was read
-//! from a column can be written back to it as it was, which is what undo rests on.
+//! [`check`] is strict and guards what plans and seeds write. An image holds what the database holds: of a table in place
+//! the server's text, of a kept one a value that is the same in JSON. [`encode`] and [`decode`] lose nothing of it, which is
+//! what undo rests on; [`shown`] is the view of it for people and plans, and [`image`] the way back.
+
+mod array;
 
 use ordain_types::{ColumnType, is_timestamp};
 use serde_json::Value;
 
+use crate::members::Members;
 use crate::relation::{Kind, Storage};
-use crate::sql::Datum;
+use crate::sql::{Datum, Dialect};
 
 /// The largest whole number up to which every whole number is a double: 2^53.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
@@ -26,8 +30,18 @@ pub(crate) fn check(column_type: ColumnType, nullable: bool, value: Value) -> Re
         ColumnType::Boolean if value.is_boolean() => Ok(value),
         ColumnType::Boolean => Err(format!("{}; it holds true or false", describe(&value))),
         ColumnType::Timestamp => timestamp(value),
-        ColumnType::Json => nested(&value, 0).map(|()| value),
+        ColumnType::Decimal => decimal(value),
+        ColumnType::Json | ColumnType::Any => nested(&value, 0).map(|()| value),
     }
+}
+
+/// What of a value the database would lose without a word; the error ends "cannot hold …".
+pub(crate) fn check_held(dialect: Dialect, storage: &Storage, value: &Value) -> Result<(), String> {
+    let is_minus_zero = value.as_f64().is_some_and(|real| real == 0.0 && real.is_sign_negative());
+    if dialect == Dialect::Sqlite && storage.kind == Kind::Double && is_minus_zero {
+        return Err("minus zero (-0.0), which SQLite makes 0.0 of; write `0.0`".to_owned());
+    }
+    Ok(())
 }
 
 /// How many bytes a value takes, roughly: enough to hold a limit.
@@ -42,10 +56,11 @@ pub(crate) fn weight(value: &Value) -> u64 {
     }
 }
 
-/// A value as the database takes it.
+/// An image's value as the database takes it.
 pub(crate) fn encode(storage: &Storage, value: &Value) -> Datum {
     match value {
         Value::Null => Datum::Null,
+        Value::String(text) if storage.native.is_some() => Datum::Text(text.clone()),
         _ if storage.kind == Kind::Json => Datum::Text(value.to_string()),
         Value::Bool(value) => Datum::Boolean(*value),
         Value::String(text) => Datum::Text(text.clone()),
@@ -59,47 +74,132 @@ pub(crate) fn encode(storage: &Storage, value: &Value) -> Datum {
     }
 }
 
-/// A value from the database, in the column's form.
+/// A checked value in the form that an image of its column has, as far as it is known before the database has it.
+pub(crate) fn image(storage: &Storage, value: Value) -> Value {
+    if storage.native.is_none() || value.is_null() {
+        return value;
+    }
+    Value::String(match (storage.kind, value) {
+        (Kind::Json, value) => value.to_string(),
+        (Kind::Array { .. }, Value::Array(items)) => array::literal(&items),
+        (_, Value::String(text)) => text,
+        (_, value) => value.to_string(),
+    })
+}
+
+/// The image of a nested value that gets another one: the members that stay keep the text that they have.
+pub(crate) fn merged(storage: &Storage, before: Option<&Value>, after: Value) -> Value {
+    match (storage.kind, before, &after) {
+        (Kind::Json, Some(Value::String(before)), Value::String(text)) if storage.native.is_some() => {
+            serde_json::from_str(text).map_or(after, |wanted| Value::String(merged_text(before, &wanted)))
+        }
+        _ => after,
+    }
+}
+
+fn merged_text(before: &str, wanted: &Value) -> String {
+    if serde_json::from_str::<Value>(before).is_ok_and(|before| before == *wanted) {
+        return before.to_owned();
+    }
+    let (Value::Object(wanted), Ok(members)) = (wanted, serde_json::from_str::<Members<'_>>(before)) else {
+        return wanted.to_string();
+    };
+    let name = |name: &str| Value::from(name).to_string();
+    let stays = members.0.iter().filter_map(|(key, text)| {
+        Some(format!("{}: {}", name(key), merged_text(text.get(), wanted.get(key)?)))
+    });
+    let is_new = |(key, _): &(&String, &Value)| members.0.iter().all(|(known, _)| known != *key);
+    let new = wanted.iter().filter(is_new).map(|(key, value)| format!("{}: {value}", name(key)));
+    format!("{{{}}}", stays.chain(new).collect::<Vec<_>>().join(", "))
+}
+
+/// A value of an image as people and plans see it.
+pub(crate) fn shown(storage: &Storage, value: Value) -> Value {
+    let Value::String(text) = value else { return value };
+    if storage.native.is_none() {
+        return Value::String(text);
+    }
+    match storage.kind {
+        // PostgreSQL's JSON holds numbers that no double can; as text nothing is lost.
+        Kind::Json => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        Kind::Array { of } => array::parsed(&text, of).unwrap_or(Value::String(text)),
+        kind => scalar(kind, text),
+    }
+}
+
+/// The view of the server's text for a value that is not nested.
+fn scalar(kind: Kind, text: String) -> Value {
+    match kind {
+        Kind::Boolean => Value::Bool(text == "true" || text == "t"),
+        Kind::Integer => text.parse::<i64>().map_or(Value::String(text), Value::from),
+        Kind::Double | Kind::Single => shown_double(text),
+        Kind::Numeric => shown_decimal(text),
+        Kind::Instant { .. } => Value::String(iso(&text)),
+        _ => Value::String(text),
+    }
+}
+
+/// What a value is, where a column of any type does not tell it by itself. SQLite tells text and numbers apart;
+/// PostgreSQL's column holds text.
+pub(crate) fn form(dialect: Dialect, value: &Value) -> Option<&'static str> {
+    match value {
+        Value::Null | Value::String(_) => None,
+        Value::Bool(_) => Some("boolean"),
+        Value::Array(_) | Value::Object(_) => Some("json"),
+        Value::Number(_) if dialect == Dialect::Sqlite => None,
+        Value::Number(number) if number.is_f64() => Some("real"),
+        Value::Number(_) => Some("integer"),
+    }
+}
+
+/// A value of a column of any type in the form that it was written in. One that somebody else has put there since is what
+/// it looks like to the database.
+pub(crate) fn with_form(form: &str, value: Value) -> Value {
+    let formed = match (form, &value) {
+        ("boolean", Value::Number(number)) => match number.as_i64() {
+            Some(0) => Some(Value::Bool(false)),
+            Some(1) => Some(Value::Bool(true)),
+            _ => None,
+        },
+        ("boolean", Value::String(text)) => text.parse::<bool>().ok().map(Value::Bool),
+        ("integer", Value::String(text)) => text.parse::<i64>().ok().map(Value::from),
+        ("real", Value::String(text)) => {
+            text.parse::<f64>().ok().filter(|real| real.is_finite()).map(Value::from)
+        }
+        ("json", Value::String(text)) => {
+            serde_json::from_str(text).ok().filter(|value: &Value| value.is_array() || value.is_object())
+        }
+        _ => None,
+    };
+    formed.unwrap_or(value)
+}
+
+/// A value from the database as an image holds it.
 pub(crate) fn decode(storage: &Storage, column_type: ColumnType, datum: Datum) -> Result<Value, String> {
     Ok(match (storage.kind, datum) {
         (_, Datum::Null) => Value::Null,
+        (_, Datum::Text(text)) if storage.native.is_some() => Value::String(text),
         (Kind::Boolean, Datum::Integer(value)) => Value::Bool(value != 0),
         (_, Datum::Boolean(value)) => Value::Bool(value),
         (_, Datum::Integer(value)) if column_type == ColumnType::Real => real(&Value::from(value))?,
         (_, Datum::Integer(value)) => Value::from(value),
         (_, Datum::Real(value)) => Value::from(value),
-        (Kind::Json, Datum::Text(text)) => decode_json(storage, text)?,
-        (Kind::Boolean, Datum::Text(text)) => Value::Bool(text == "true"),
-        (Kind::Integer, Datum::Text(text)) => text.parse::<i64>().map_or(Value::String(text), Value::from),
-        (Kind::Double | Kind::Single, Datum::Text(text)) => decode_double(text),
-        (Kind::Numeric, Datum::Text(text)) => decode_numeric(column_type, text),
-        (Kind::Instant { .. }, Datum::Text(text)) => Value::String(iso(&text)),
-        (_, Datum::Text(text)) => Value::String(text),
+        (Kind::Json, Datum::Text(text)) => serde_json::from_str(&text).map_err(|error| error.to_string())?,
+        (kind, Datum::Text(text)) => scalar(kind, text),
     })
 }
 
-fn decode_json(storage: &Storage, text: String) -> Result<Value, String> {
-    match serde_json::from_str(&text) {
-        Ok(value) => Ok(value),
-        // PostgreSQL's JSON holds numbers that no double can; as text nothing is lost.
-        Err(_) if storage.native.is_some() => Ok(Value::String(text)),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 /// JSON has no NaN and no infinities: they stay text.
-fn decode_double(text: String) -> Value {
+fn shown_double(text: String) -> Value {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Value::from(value),
         _ => Value::String(text),
     }
 }
 
-/// A decimal that a double cannot hold stays text, so that it can be written back as it was.
-fn decode_numeric(column_type: ColumnType, text: String) -> Value {
-    if column_type == ColumnType::Integer
-        && let Ok(value) = text.parse::<i64>()
-    {
+/// A decimal is a number where that has the same digits, else text.
+fn shown_decimal(text: String) -> Value {
+    if let Ok(value) = text.parse::<i64>() {
         return Value::from(value);
     }
     match text.parse::<f64>() {
@@ -161,6 +261,28 @@ fn real(value: &Value) -> Result<Value, String> {
         Some(real) if real.is_finite() => Ok(Value::from(real)),
         _ => Err(format!("{}; it holds numbers", describe(value))),
     }
+}
+
+fn decimal(value: Value) -> Result<Value, String> {
+    match &value {
+        Value::Number(_) => Ok(value),
+        Value::String(text) if is_decimal(text) => Ok(value),
+        other => Err(format!("{}; it holds decimals, so convert it with `Decimal(…)`", describe(other))),
+    }
+}
+
+/// Whether a text is a decimal as Python and databases write one.
+fn is_decimal(text: &str) -> bool {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (digits, exponent) =
+        digits.split_once(['e', 'E']).map_or((digits, None), |(digits, exponent)| (digits, Some(exponent)));
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let has_exponent = exponent.is_none_or(|exponent| {
+        let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        !digits.is_empty() && digits.len() <= 5 && plain(digits)
+    });
+    plain(whole) && plain(fraction) && !(whole.is_empty() && fraction.is_empty()) && has_exponent
 }
 
 fn nested(value: &Value, depth: usize) -> Result<(), String> {
@@ -229,14 +351,33 @@ mod tests {
         }
     }
 
+    fn native(kind: Kind, name: &str) -> Storage {
+        Storage { kind, native: Some(name.to_owned()), filled: Filled::No }
+    }
+
     #[test]
     fn a_decimal_that_a_double_cannot_hold_stays_text() {
-        let numeric = Storage { kind: Kind::Numeric, native: Some("numeric".to_owned()), filled: Filled::No };
-        let decoded = |text: &str| decode(&numeric, ColumnType::Real, Datum::Text(text.to_owned())).unwrap();
-        assert_eq!(decoded("79.90"), json!(79.9));
-        assert_eq!(decoded("100"), json!(100.0));
-        assert_eq!(decoded("0.10000000000000000001"), json!("0.10000000000000000001"));
-        assert_eq!(decoded("NaN"), json!("NaN"));
+        let shown = |text: &str| shown(&native(Kind::Numeric, "numeric"), json!(text));
+        assert_eq!(shown("79.90"), json!(79.9));
+        assert_eq!(shown("100"), json!(100));
+        assert_eq!(shown("0.10000000000000000001"), json!("0.10000000000000000001"));
+        assert_eq!(shown("123456789012345678.91"), json!("123456789012345678.91"));
+        assert_eq!(shown("NaN"), json!("NaN"));
+    }
+
+    #[test]
+    fn a_member_that_is_not_assigned_keeps_its_digits() {
+        let storage = native(Kind::Json, "jsonb");
+        let before =
+            json!("{\"wei\": 1000000000000000000001, \"a\": {\"x\": 1.10, \"y\": 2}, \"seen\": false}");
+        let mut after = shown(&storage, before.clone());
+        after["seen"] = json!(true);
+        after["a"]["y"] = json!(3);
+        after["new"] = json!([1]);
+        let merged = merged(&storage, Some(&before), image(&storage, after));
+        let text =
+            "{\"wei\": 1000000000000000000001, \"a\": {\"x\": 1.10, \"y\": 3}, \"seen\": true, \"new\": [1]}";
+        assert_eq!(merged, json!(text));
     }
 
     #[test]

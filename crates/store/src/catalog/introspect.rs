@@ -5,23 +5,31 @@ use std::collections::BTreeMap;
 use ordain_types::{Column, ColumnType, Table};
 
 use crate::error::StoreError;
-use crate::relation::{Filled, ForeignKey, Identity, Kind, Relation, Storage};
+use crate::relation::{Filled, Follow, Follower, ForeignKey, Identity, Item, Kind, Relation, Shape, Storage};
 use crate::session::{Rows, Session};
 
-/// Types come without their length: a cast to `varchar(10)` would cut a longer text without a word, whereas storing it
-/// in such a column is refused.
+/// A domain is its base type. Types come without their length: a cast to `varchar(10)` would cut a longer text without a
+/// word, whereas storing it in such a column is refused.
 const COLUMNS: &str = "
-SELECT c.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, -1), t.typname::text,
+SELECT c.relname::text, a.attname::text, pg_catalog.format_type(b.oid, -1), t.typname::text,
        a.attnotnull::text, CASE WHEN a.attgenerated <> '' THEN 'calculated' WHEN a.attidentity = 'a' THEN 'numbered' ELSE '' END,
-       coalesce(information_schema._pg_numeric_scale(a.atttypid, a.atttypmod)::text, ''),
        coalesce(o.collisdeterministic, true)::text, c.oid::text, n.nspname::text,
-       (t.typtype = 'd')::text
+       c.relkind::text, coalesce(e.typname, '')::text, has_table_privilege(c.oid, 'SELECT')::text
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+JOIN LATERAL (
+  WITH RECURSIVE base (oid) AS (
+    SELECT a.atttypid
+    UNION ALL SELECT d.typbasetype
+    FROM base JOIN pg_catalog.pg_type d ON d.oid = base.oid AND d.typtype = 'd')
+  SELECT base.oid FROM base) b ON true
+JOIN pg_catalog.pg_type t ON t.oid = b.oid AND t.typtype <> 'd'
+LEFT JOIN pg_catalog.pg_type e ON e.oid = t.typelem AND t.typcategory = 'A'
 LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation
-WHERE c.relkind = 'r' AND n.nspname = current_schema() AND NOT c.relispartition
+WHERE c.relkind IN ('r', 'p', 'v', 'm') AND n.nspname = current_schema() AND NOT c.relispartition
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend e
+    WHERE e.classid = 'pg_catalog.pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
 ORDER BY c.relname, a.attnum";
 
 const KEYS: &str = "
@@ -50,7 +58,7 @@ SELECT c.relname::text, array_to_json(ARRAY(
        f.relname::text, array_to_json(ARRAY(
          SELECT a.attname::text FROM unnest(k.confkey) WITH ORDINALITY AS p(attnum, place)
          JOIN pg_catalog.pg_attribute a ON a.attrelid = f.oid AND a.attnum = p.attnum ORDER BY p.place))::text,
-       (k.confdeltype IN ('c', 'n', 'd'))::text, (k.confupdtype IN ('c', 'n', 'd'))::text
+       k.confdeltype::text, k.confupdtype::text, (c.relnamespace = f.relnamespace)::text
 FROM pg_catalog.pg_constraint k
 JOIN pg_catalog.pg_class c ON c.oid = k.conrelid
 JOIN pg_catalog.pg_class f ON f.oid = k.confrelid
@@ -83,20 +91,22 @@ pub(crate) async fn introspect(session: &mut Session) -> Result<Vec<Relation>, S
     foreign_keys(&mut relations, &next());
     for row in next() {
         if let Some(relation) = relations.get_mut(text(&row, 0)) {
-            let note = format!("trigger `{}` may change rows that no diff shows", text(&row, 1));
-            relation.read_only_reason = Some(hidden_writes_hint(&relation.table.name));
-            relation.notes.push(note);
+            relation.notes.push(trigger_note(text(&row, 1)));
         }
     }
     Ok(relations.into_values().collect())
 }
 
-/// Why a table with triggers or cascades is not written to.
-pub(super) fn hidden_writes_hint(table: &str) -> String {
+/// What an owner should know of a trigger.
+pub(super) fn trigger_note(trigger: &str) -> String {
     format!(
-        "triggers or cascades of the database may change rows that no diff shows; set `accept_triggers = true` in \
-         `[tables.{table}]` to write nevertheless"
+        "trigger `{trigger}`: a run is refused in which it writes other rows, unless `triggers = \"allow\"`"
     )
+}
+
+/// What an owner should know of a foreign key with a cascade.
+pub(super) fn followers_note(from: &str) -> String {
+    format!("rows of `{from}` follow changes of this table")
 }
 
 fn columns(rows: Rows) -> BTreeMap<String, Relation> {
@@ -107,16 +117,26 @@ fn columns(rows: Rows) -> BTreeMap<String, Relation> {
             table: Table { name, ..Table::default() },
             storage: Vec::new(),
             identity: Identity::Key,
-            namespace: Some(text(&row, 9).to_owned()),
+            shape: match text(&row, 9) {
+                "r" => Shape::Table,
+                "p" => Shape::Partitioned,
+                _ => Shape::View,
+            },
+            namespace: Some(text(&row, 8).to_owned()),
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
+            followers: Vec::new(),
             max_rows_changed: None,
             read_only_reason: None,
+            is_lockable: text(&row, 11) == "true" && matches!(text(&row, 9), "r" | "p"),
+            allows_triggers: false,
             notes: Vec::new(),
             seed_notes: Vec::new(),
         });
-        let is_domain = text(&row, 10) == "true";
-        let (kind, column_type) = kind_of(text(&row, 3), text(&row, 6), text(&row, 7) == "true", is_domain);
+        let (kind, column_type) = match text(&row, 10) {
+            "" => kind_of(text(&row, 3), text(&row, 6) == "true"),
+            items => (Kind::Array { of: item_of(items) }, ColumnType::Json),
+        };
         let filled = match text(&row, 5) {
             "calculated" => Filled::Calculated,
             "numbered" => Filled::Numbered,
@@ -134,12 +154,10 @@ fn columns(rows: Rows) -> BTreeMap<String, Relation> {
 }
 
 /// What PostgreSQL's types are to us. A type that is not known is text: every type has a text form.
-fn kind_of(typname: &str, scale: &str, deterministic: bool, is_domain: bool) -> (Kind, ColumnType) {
+fn kind_of(typname: &str, deterministic: bool) -> (Kind, ColumnType) {
     match typname {
-        _ if is_domain => (Kind::Other, ColumnType::Text),
         "int2" | "int4" | "int8" => (Kind::Integer, ColumnType::Integer),
-        "numeric" if scale == "0" => (Kind::Numeric, ColumnType::Integer),
-        "numeric" => (Kind::Numeric, ColumnType::Real),
+        "numeric" => (Kind::Numeric, ColumnType::Decimal),
         "float8" => (Kind::Double, ColumnType::Real),
         "float4" => (Kind::Single, ColumnType::Real),
         "bool" => (Kind::Boolean, ColumnType::Boolean),
@@ -153,6 +171,19 @@ fn kind_of(typname: &str, scale: &str, deterministic: bool, is_domain: bool) -> 
     }
 }
 
+/// What the items of an array are, by the name of their type.
+fn item_of(typname: &str) -> Item {
+    match typname {
+        "int2" | "int4" | "int8" => Item::Integer,
+        "numeric" => Item::Numeric,
+        "float8" | "float4" => Item::Double,
+        "bool" => Item::Boolean,
+        "json" | "jsonb" => Item::Json,
+        "timestamptz" | "timestamp" => Item::Instant,
+        _ => Item::Text,
+    }
+}
+
 fn keys(relations: &mut BTreeMap<String, Relation>, rows: &Rows) {
     for row in rows {
         if let Some(relation) = relations.get_mut(text(row, 0)) {
@@ -162,6 +193,10 @@ fn keys(relations: &mut BTreeMap<String, Relation>, rows: &Rows) {
     for relation in relations.values_mut() {
         let positions: Vec<usize> = relation.key_positions().collect();
         match positions.as_slice() {
+            _ if relation.shape == Shape::View => {
+                relation.identity = Identity::RowNumber;
+                relation.read_only_reason = Some("it is a view".to_owned());
+            }
             [] => {
                 relation.notes.push("it has no primary key, so it is read-only".to_owned());
                 relation.read_only_reason =
@@ -169,6 +204,12 @@ fn keys(relations: &mut BTreeMap<String, Relation>, rows: &Rows) {
             }
             [position] if relation.storage[*position].kind == Kind::Integer => {
                 relation.identity = Identity::IntegerKey(*position);
+            }
+            // Where a row lies is told within its partition only.
+            _ if relation.shape == Shape::Partitioned => {
+                relation.identity = Identity::RowNumber;
+                relation.read_only_reason =
+                    Some("its rows lie in partitions, and its key is not one whole number".to_owned());
             }
             _ => {}
         }
@@ -182,13 +223,15 @@ fn foreign_keys(relations: &mut BTreeMap<String, Relation>, rows: &Rows) {
             let references = names(row, 3);
             relation.foreign_keys.push(ForeignKey { columns: names(row, 1), table: to.clone(), references });
         }
-        let follows = text(row, 4) == "true" || text(row, 5) == "true";
+        let (removal, change) = (Follow::of(text(row, 4)), Follow::of(text(row, 5)));
         if let Some(relation) = relations.get_mut(&to)
-            && follows
+            && (removal.is_some() || change.is_some())
         {
-            let note = format!("rows of `{from}` follow changes of this table, and no diff shows them");
-            relation.read_only_reason = Some(hidden_writes_hint(&relation.table.name));
-            relation.notes.push(note);
+            relation.notes.push(followers_note(&from));
+            if text(row, 6) == "true" {
+                let (columns, references) = (names(row, 1), names(row, 3));
+                relation.followers.push(Follower { table: from, columns, references, removal, change });
+            }
         }
     }
 }

@@ -6,9 +6,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::bookkeeping::own;
 use crate::error::StoreError;
-use crate::relation::{ABSENT, DOC_ID, Identity, Image, Kind, Relation, Storage};
+use crate::relation::{ABSENT, DOC_ID, Identity, Image, Kind, Relation, Shape, Storage};
 use crate::session::Session;
 use crate::sql::{Dialect, Sql, literal, quoted};
+use crate::value;
 
 /// What is remembered of a kept table.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -29,11 +30,15 @@ impl Definition {
             storage: self.table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
             table: Table { append_only: false, read_only: false, hidden: false, ..self.table },
             identity: Identity::DocId,
+            shape: Shape::Table,
             namespace: self.namespace,
             indexes: self.indexes,
             foreign_keys: Vec::new(),
+            followers: Vec::new(),
             max_rows_changed: None,
             read_only_reason: None,
+            is_lockable: false,
+            allows_triggers: false,
             notes: Vec::new(),
             seed_notes: self.seed_notes,
         }
@@ -92,15 +97,26 @@ pub(crate) async fn load(
     // SQLite takes 32 766 parameters a statement, PostgreSQL 65 535.
     let width = relation.storage.len() + 2;
     let chunk = (30_000 / width).clamp(1, 200);
+    let dialect = session.dialect();
+    for (position, storage) in relation.storage.iter().enumerate() {
+        let mut values = rows.iter().filter_map(|image| image.values[position].as_ref());
+        values.try_for_each(|value| value::check_held(dialect, storage, value)).map_err(|message| {
+            StoreError::BadValue {
+                table: relation.table.name.clone(),
+                column: relation.table.columns[position].name.clone(),
+                message,
+            }
+        })?;
+    }
     for rows in rows.chunks(chunk) {
-        let mut sql = insert_into(session.dialect(), relation);
+        let mut sql = insert_into(dialect, relation);
         sql.list(", ", rows, |sql, image| {
             sql.push("(").integer_param(image.doc_id);
             for (position, value) in image.values.iter().enumerate() {
                 sql.push(", ");
                 relation.push_value(sql, position, value.as_ref());
             }
-            sql.push(", ").bind(relation.absent(&image.values), "text").push(")");
+            sql.push(", ").bind(relation.absent(dialect, &image.values), "text").push(")");
         });
         session.write(sql).await?;
     }
@@ -138,12 +154,12 @@ pub(crate) async fn remove_rows(session: &mut Session, relation: &Relation) -> R
     sql.result("count(*)").push(&format!(" FROM {name}"));
     let rows = session.read(sql).await?;
     let count = rows.first().and_then(|row| row[0].as_integer()).unwrap_or_default();
-    let sql = session.sql(&format!("DELETE FROM {name}"));
+    // Without a condition SQLite empties the table without counting its rows one by one.
+    let sql = session.sql(&format!("DELETE FROM {name} WHERE true"));
     session.write(sql).await?;
     if session.dialect() == Dialect::Sqlite {
-        let mut sql = session.sql("DELETE FROM sqlite_sequence WHERE name = ");
-        sql.text_param(&relation.table.name);
-        session.write(sql).await?;
+        let table = literal(&relation.table.name);
+        session.script(format!("DELETE FROM sqlite_sequence WHERE name = {table}")).await?;
     } else {
         let sequence = format!("pg_get_serial_sequence({}, 'doc_id')", literal(&name));
         let sql = session.sql(&format!("SELECT setval({sequence}, 1, false)::text"));
@@ -200,6 +216,7 @@ pub(super) fn column_type(dialect: Dialect, storage: &Storage) -> &'static str {
     match (dialect, storage.kind) {
         (Dialect::Sqlite, Kind::Integer | Kind::Boolean) => "INTEGER",
         (Dialect::Sqlite, Kind::Double) => "REAL",
+        (Dialect::Sqlite, Kind::Any) => "ANY",
         (Dialect::Sqlite, _) => "TEXT",
         (Dialect::Postgres, Kind::Integer) => "bigint",
         (Dialect::Postgres, Kind::Double) => "double precision",

@@ -19,9 +19,10 @@ pub(crate) fn newly_typed(relation: &Relation, declaration: &TableDeclaration) -
     let columns = relation.table.columns.iter().enumerate();
     let declared = |name: &str| Some(declaration.columns.get(name)?.column_type);
     columns
-        .filter(|(_, column)| relation.is_kept() && column.column_type == ColumnType::Json)
+        .filter(|(_, column)| relation.is_kept() && column.column_type == ColumnType::Any)
         .filter_map(|(place, column)| Some((place, declared(&column.name)?)))
-        .filter(|(_, column_type)| *column_type != ColumnType::Json)
+        // Nested values are held as they are declared already.
+        .filter(|(_, column_type)| !matches!(column_type, ColumnType::Json | ColumnType::Any))
         .collect()
 }
 
@@ -42,7 +43,7 @@ pub(crate) async fn retype(
         relation.storage[place] = Storage::kept(column_type);
     }
     let script = match session.dialect() {
-        Dialect::Sqlite => moved(relation, &was_typed),
+        Dialect::Sqlite => moved(relation),
         Dialect::Postgres => altered(relation, &was_typed),
     };
     session.script(script).await?;
@@ -57,14 +58,13 @@ async fn check_values(
 ) -> Result<(), StoreError> {
     let name = &relation.table.columns[place].name;
     let mut sql = session.sql("SELECT ");
-    sql.result(&quoted(DOC_ID)).push(", ").result(&quoted(name));
+    relation.push_image(&mut sql);
     sql.push(&format!(" FROM {} WHERE {} IS NOT NULL", relation.sql_name(), quoted(name)));
-    for mut row in session.read(sql).await? {
-        let Some(datum) = row.pop() else { continue };
-        let value = value::decode(&relation.storage[place], ColumnType::Json, datum)
-            .map_err(|message| relation.broken(&message))?;
+    for row in session.read(sql).await? {
+        let mut image = relation.image(row)?;
+        let value = image.values[place].take().unwrap_or_default();
         if let Err(message) = value::check(column_type, true, value) {
-            let id = row.first().and_then(crate::sql::Datum::as_integer).unwrap_or_default();
+            let id = image.doc_id;
             return Err(StoreError::Declaration {
                 what: format!("table `{}`", relation.table.name),
                 message: format!(
@@ -81,24 +81,14 @@ async fn check_values(
 }
 
 /// SQLite changes no types, so the rows move into a table that has them, with the numbers of rows that are gone.
-fn moved(relation: &Relation, was_typed: &[bool]) -> String {
+fn moved(relation: &Relation) -> String {
     let (name, table) = (relation.sql_name(), literal(&relation.table.name));
-    let names = |read: &dyn Fn(usize, String) -> String| {
-        let columns = relation.table.columns.iter().enumerate();
-        let columns = columns.map(|(place, column)| read(place, quoted(&column.name)));
-        [quoted(DOC_ID)]
-            .into_iter()
-            .chain(columns)
-            .chain([quoted(crate::relation::ABSENT)])
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let into = names(&|_, name| name);
-    let from =
-        names(&|place, name| if was_typed[place] { name } else { format!("json_extract({name}, '$')") });
+    let columns = relation.table.columns.iter().map(|column| quoted(&column.name));
+    let names = [quoted(DOC_ID)].into_iter().chain(columns).chain([quoted(crate::relation::ABSENT)]);
+    let names = names.collect::<Vec<_>>().join(", ");
     let indexes = keep::index_script(Dialect::Sqlite, relation);
     format!(
-        "ALTER TABLE {name} RENAME TO {FORMER}; {definition}; INSERT INTO {name} ({into}) SELECT {from} FROM {FORMER};
+        "ALTER TABLE {name} RENAME TO {FORMER}; {definition}; INSERT INTO {name} ({names}) SELECT {names} FROM {FORMER};
          DELETE FROM sqlite_sequence WHERE name = {table}; UPDATE sqlite_sequence SET name = {table} WHERE name = '{FORMER}';
          DROP TABLE {FORMER}; {indexes}",
         definition = keep::definition_sql(Dialect::Sqlite, relation),
@@ -108,9 +98,13 @@ fn moved(relation: &Relation, was_typed: &[bool]) -> String {
 fn altered(relation: &Relation, was_typed: &[bool]) -> String {
     let columns = relation.table.columns.iter().zip(&relation.storage).zip(was_typed);
     let changes = columns.filter(|(_, was_typed)| !**was_typed).map(|((column, storage), _)| {
-        let (name, text) = (quoted(&column.name), format!("({} #>> '{{}}')", quoted(&column.name)));
-        let value =
-            if storage.kind == Kind::Text { text } else { format!("{text}::{}", storage.postgres_type()) };
+        let name = quoted(&column.name);
+        let value = match storage.kind {
+            Kind::Text => name.clone(),
+            // A whole number may have been written with a fraction of nothing.
+            Kind::Integer => format!("{name}::numeric::bigint"),
+            _ => format!("{name}::{}", storage.postgres_type()),
+        };
         let column_type = keep::column_type(Dialect::Postgres, storage);
         format!("ALTER COLUMN {name} TYPE {column_type} USING {value}")
     });

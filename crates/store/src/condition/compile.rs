@@ -108,6 +108,9 @@ impl Compiler<'_> {
         let (column, rest) = path.split_first().ok_or_else(no_path)?;
         let position = self.relation.visible(column)?;
         let storage = &self.relation.storage[position];
+        if matches!(storage.kind, Kind::Array { .. }) || storage.kind == Kind::Any && !rest.is_empty() {
+            return Ok(PathTarget::Untold(position));
+        }
         if storage.kind != Kind::Json {
             return Ok(if rest.is_empty() { PathTarget::Column(position) } else { PathTarget::Nowhere });
         }
@@ -180,9 +183,8 @@ impl Compiler<'_> {
         let column = self.column(position);
         match (storage.kind, value) {
             (_, Value::Null) => self.is_none(position),
-            // Numbers that a double cannot hold are read as text, so text may equal them.
-            (Kind::Numeric, Value::String(_))
-            | (Kind::Single, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {
+            (Kind::Any, _) => self.compare_any(position, operator, value),
+            (Kind::Single, Value::String(_) | Value::Bool(_) | Value::Number(_)) => {
                 Compiled::prefilter(self.not_null(position))
             }
             (Kind::Double, Value::String(_)) if storage.native.is_some() => {
@@ -196,12 +198,35 @@ impl Compiler<'_> {
                 if storage.native.is_some() { Compiled::prefilter(compared.test) } else { compared }
             }
             (Kind::Numeric, Value::Bool(_) | Value::Number(_)) => {
-                let number = number_text(value);
-                Compiled::prefilter(Test::compare(&column, operator.sql(), Datum::Text(number), "numeric"))
+                let number = Datum::Text(number_text(value));
+                let compared = Test::compare(&column, operator.sql(), number, "numeric");
+                // PostgreSQL holds NaN to be greater than every number; for Python it is like none.
+                Compiled::exact(match operator {
+                    Operator::Gt | Operator::Ge => {
+                        Test::and(vec![compared, Test::text(format!("{column} <> 'NaN'"))])
+                    }
+                    _ => compared,
+                })
             }
             (Kind::Boolean, Value::Bool(_) | Value::Number(_)) => boolean(&column, operator, value),
             _ => Compiled::exact(Test::False),
         }
+    }
+
+    /// Text and numbers lie in the column as such, but so do nested values and truth values, which only Python tells apart.
+    fn compare_any(&self, position: usize, operator: Operator, value: &Value) -> Compiled {
+        let column = self.column(position);
+        let datum = match (self.dialect, value) {
+            (Dialect::Sqlite, Value::Bool(_) | Value::Number(_)) => match (whole(value), as_double(value)) {
+                (Some(whole), _) => Datum::Integer(whole),
+                (None, (real, true)) => Datum::Real(real),
+                (None, _) => return Compiled::prefilter(self.not_null(position)),
+            },
+            (_, Value::String(text)) if !text.contains('\0') => Datum::Text(text.clone()),
+            _ => return Compiled::prefilter(self.not_null(position)),
+        };
+        let left = if operator == Operator::Eq { column } else { self.bytewise(&column) };
+        Compiled::prefilter(Test::compare(&left, operator.sql(), datum, "text"))
     }
 
     fn compare_text(&self, position: usize, operator: Operator, text: &str) -> Compiled {
@@ -381,8 +406,7 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
 }
 
 fn number_text(value: &Value) -> String {
-    whole(value)
-        .map_or_else(|| format!("{:?}", value.as_f64().unwrap_or_default()), |whole| whole.to_string())
+    value.as_bool().map_or_else(|| value.to_string(), |value| i64::from(value).to_string())
 }
 
 fn boolean(column: &str, operator: Operator, value: &Value) -> Compiled {

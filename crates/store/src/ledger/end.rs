@@ -10,7 +10,8 @@ use serde_json::json;
 
 use super::key::is_signed;
 use super::{
-    Checkpoint, EntryNote, Ledger, LedgerFinding, LedgerReport, NewEntry, checkpoint_message, entries,
+    Checkpoint, EntryNote, Ledger, LedgerEntry, LedgerFinding, LedgerReport, NewEntry, chained,
+    checkpoint_message, entries, entry_message, newest,
 };
 use crate::Answer;
 use crate::error::StoreError;
@@ -39,9 +40,21 @@ impl Ledger {
                 "the checkpoint of the ledger is signed with another key than `ledger.key`".to_owned(),
             ));
         }
+        if checkpoint.seq == 0 && self.is_of_others(session).await? {
+            let message = "the newest entry of the ledger is not signed with a key that is trusted here: the database \
+                           belongs to another workspace";
+            return Ok(Some(message.to_owned()));
+        }
         if checkpoint.seq > 0 {
             let found = entries(session, checkpoint.seq - 1, 1).await?;
-            let Some(found) = found.first().filter(|entry| entry.seq == checkpoint.seq) else {
+            let found = found.first().filter(|entry| entry.seq == checkpoint.seq);
+            if found.is_none_or(|entry| entry.hash != checkpoint.hash)
+                && let Some(accepted) = self.restored_from(session, &checkpoint).await?
+            {
+                self.remember(&accepted);
+                return Ok(None);
+            }
+            let Some(found) = found else {
                 let message = "the database is older than the checkpoint: entry";
                 return Ok(Some(format!("{message} {} is not in its ledger", checkpoint.seq)));
             };
@@ -49,8 +62,44 @@ impl Ledger {
                 return Ok(Some(format!("entry {} is not the one of the checkpoint", checkpoint.seq)));
             }
         }
+        let newest = newest(session, u64::MAX, 1).await?.into_iter().find(|entry| entry.seq > checkpoint.seq);
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Some(checkpoint);
+        // A process that was ended between a commit and its checkpoint left that to the next one.
+        if let Some(newest) = newest.filter(|entry| self.is_own_entry(entry)) {
+            self.remember(&self.sign(newest.seq, newest.hash));
+        }
         Ok(None)
+    }
+
+    /// Whether the newest entry was signed by a key that is not trusted.
+    async fn is_of_others(&self, session: &mut Session) -> Result<bool, StoreError> {
+        let newest = newest(session, u64::MAX, 1).await?;
+        Ok(newest.first().is_some_and(|entry| !self.is_own_entry(entry)))
+    }
+
+    /// The end of a ledger that goes on from a copy, if that was accepted at this very checkpoint: a restore that was
+    /// interrupted before its checkpoint was written.
+    async fn restored_from(
+        &self,
+        session: &mut Session,
+        expected: &Checkpoint,
+    ) -> Result<Option<Checkpoint>, StoreError> {
+        let newest = newest(session, u64::MAX, 1).await?.into_iter().next();
+        let accepted = newest.filter(|entry| entry.kind == ACCEPTED && self.is_own_entry(entry));
+        let is_of_it = |entry: &LedgerEntry| {
+            let body: serde_json::Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+            body["content"]["expected"] == json!(expected)
+        };
+        Ok(accepted.filter(is_of_it).map(|entry| self.sign(entry.seq, entry.hash)))
+    }
+
+    /// Whether an entry is as a key signed it that is trusted.
+    fn is_own_entry(&self, entry: &LedgerEntry) -> bool {
+        let body: serde_json::Value = serde_json::from_str(entry.body.get()).unwrap_or_default();
+        let signer = body["signer"].as_str().unwrap_or_default();
+        chained(&entry.previous, entry.body.get()) == entry.hash
+            && self.key.trusted().iter().any(|trusted| trusted == signer)
+            && is_signed(signer, &entry_message(&entry.hash), &entry.signature)
     }
 
     /// Whether a checkpoint was signed by a key that is trusted.
@@ -75,6 +124,7 @@ impl Ledger {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
+        self.must_be_kept()?;
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         match known.as_ref() {
             Some(known) if seq < known.seq || (seq == known.seq && hash != known.hash && seq > 0) => {
@@ -107,7 +157,7 @@ impl Store {
             let mut session = store.pool.begin(Intent::Read).await?;
             let mut sums = serde_json::Value::Null;
             let mut report = store.ledger.verify_with_sums(&mut session, &mut sums).await?;
-            let catalog = store.catalog();
+            let catalog = store.catalog_of(&mut session).await?;
             for relation in catalog.relations().filter(|relation| relation.is_kept()) {
                 let name = &relation.table.name;
                 let message = match sums[name].as_str() {
@@ -135,11 +185,16 @@ impl Store {
 
     /// Accepts the ledger's end as it is, with a reason that is recorded in it.
     pub fn accept_restore<'a>(&'a self, reason: &'a str, note: EntryNote) -> Answer<'a, Checkpoint> {
-        Box::pin(async move { accept(self.inner(), reason, note).await })
+        Box::pin(async move {
+            let checkpoint = accept(self.inner(), reason, note).await?;
+            self.inner().ledger.write(&checkpoint);
+            Ok(checkpoint)
+        })
     }
 }
 
-async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoint, StoreError> {
+/// Writes the entry that accepts the end as it is. Its checkpoint is left to the caller.
+pub(crate) async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoint, StoreError> {
     if reason.trim().is_empty() {
         return Err(StoreError::BadCall { message: "a restore is accepted with a reason".to_owned() });
     }
@@ -147,7 +202,7 @@ async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoi
     let mut session = store.pool.begin(Intent::Write).await?;
     let problem = ledger.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
     *ledger.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    let catalog = store.catalog();
+    let catalog = store.catalog_of(&mut session).await?;
     let kept: Vec<&Relation> = catalog.relations().filter(|relation| relation.is_kept()).collect();
     let sums = row_sums::renew(ledger, &mut session, &kept).await?;
     let content = json!({
@@ -163,7 +218,6 @@ async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Result<Checkpoi
     session.write(kept).await?;
     let committed = session.commit().await;
     store.settle(committed, &checkpoint, "").await?;
-    ledger.write(&checkpoint);
     Ok(checkpoint)
 }
 

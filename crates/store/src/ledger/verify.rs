@@ -7,7 +7,10 @@ use serde_json::Value;
 
 use super::end::ACCEPTED;
 use super::key::is_signed;
-use super::{Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message};
+use super::{
+    Checkpoint, Ledger, LedgerEntry, NOTHING, chained, checkpoint_message, entries, entry_message,
+    seal_message,
+};
 use crate::error::StoreError;
 use crate::sealed::altered;
 use crate::session::Session;
@@ -72,7 +75,7 @@ impl Ledger {
             return self.seal(message) == seal;
         }
         self.key.trusted().iter().any(|trusted| trusted == signer)
-            && is_signed(signer, &format!("ordain seal {message}"), signature)
+            && is_signed(signer, &seal_message(message), signature)
     }
 
     /// Refuses if something was edited, removed or put in behind an entry.

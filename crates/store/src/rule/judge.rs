@@ -106,6 +106,7 @@ fn failing_row(relation: &Relation, row: Vec<Datum>) -> Result<(i64, Value), Sto
     let place = row.next().and_then(|datum| datum.as_integer()).unwrap_or_default();
     let values = relation.visible_columns().zip(row).map(|((position, column), datum)| {
         let value = value::decode(&relation.storage[position], column.column_type, datum);
+        let value = value.map(|value| value::shown(&relation.storage[position], value));
         value.map_err(|message| relation.broken(&message))
     });
     Ok((place + 1, values.collect::<Result<_, _>>()?))
@@ -130,7 +131,7 @@ fn written(catalog: &Catalog, dialect: Dialect, rule: &TableRule) -> Option<(Rul
 fn held(relation: &Relation, position: usize) -> Option<Held> {
     let (storage, column) = (&relation.storage[position], &relation.table.columns[position]);
     Some(match (storage.kind, column.column_type) {
-        (Kind::Json, _) => return None,
+        (Kind::Json | Kind::Any, _) => return None,
         (Kind::Text, ColumnType::Text) => Held::Text,
         (Kind::Integer, ColumnType::Integer) => Held::Integer,
         // Where somebody else writes, there may be infinities and values that are no numbers.
@@ -148,6 +149,6 @@ fn source(relation: &Relation) -> String {
     format!(
         "(SELECT {}, row_number() OVER (ORDER BY {order}) - 1 AS {ROW} FROM {})",
         columns.join(", "),
-        relation.sql_name()
+        relation.sql_rows()
     )
 }

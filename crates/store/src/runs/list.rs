@@ -46,6 +46,13 @@ pub struct SeenBy {
     pub sees_held: bool,
 }
 
+impl SeenBy {
+    /// Whether the caller asked for a run or decided on it.
+    pub(crate) fn sees_own(&self, people: &People) -> bool {
+        people.asked_by.as_ref() == Some(&self.who) || people.decided_by.as_ref() == Some(&self.who)
+    }
+}
+
 impl RunFilter {
     /// The newest runs of all.
     pub fn newest(limit: u64) -> Self {
@@ -56,12 +63,10 @@ impl RunFilter {
     fn is_met(&self, record: &RunRecord, people: &People) -> bool {
         let is_in_state =
             self.states.is_empty() || self.states.contains(&record.state) || sealed::is_altered(record);
-        let is_seen = self.seen_by.as_ref().is_none_or(|by| {
-            let is_own = |who: &Option<String>| who.as_ref() == Some(&by.who);
-            is_own(&people.asked_by)
-                || is_own(&people.decided_by)
-                || (by.sees_held && record.state == RunState::Held)
-        });
+        let is_seen = self
+            .seen_by
+            .as_ref()
+            .is_none_or(|by| by.sees_own(people) || (by.sees_held && record.state == RunState::Held));
         is_in_state && is_seen
     }
 

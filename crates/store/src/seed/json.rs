@@ -1,13 +1,13 @@
 //! Seeds in JSON: a list of objects, TinyDB's object of documents, or one object a line.
 
 use std::collections::HashMap;
-use std::fmt;
 
 use ordain_types::Row;
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Raw, RawRow, SeedError, Source};
+use crate::members::Members;
 
 /// Reads a `.json` file.
 pub(super) fn document(source: &Source<'_>, table: &str) -> Result<Raw, SeedError> {
@@ -147,29 +147,4 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
 fn end_of_number(bytes: &[u8], at: usize) -> usize {
     let more = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-');
     at + 1 + bytes[at + 1..].iter().take_while(|byte| more(byte)).count()
-}
-
-/// The members of an object, in order, with their text.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = Members<'de>;
-
-            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-                formatter.write_str("a list of rows, or an object of documents")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(MembersVisitor)
-    }
 }

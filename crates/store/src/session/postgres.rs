@@ -1,5 +1,8 @@
 //! Sessions on PostgreSQL.
 
+mod counts;
+mod ending;
+mod errors;
 mod holders;
 mod tls;
 
@@ -11,20 +14,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::TryStreamExt as _;
-use futures_util::future::try_join_all;
-use ordain_types::Row;
+use futures_util::future::{try_join, try_join_all};
+use ordain_types::{Place, Places, Row};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Access, COMMITTING, Guarded, Intent, Rows, in_the_way, weight};
+use super::tally::Tally;
+use super::{Access, Found, Guarded, Intent, Manner, Rows, nothing_written, weight};
 use crate::error::StoreError;
 use crate::options::{Secret, StoreLimits};
+use crate::relation::{Filled, Kind, Storage};
 use crate::sql::{Datum, Dialect, Sql};
+use crate::value;
+use counts::Reported;
+use errors::{chain, lost, query_error, store_error};
 
 /// The lock that every commit with a ledger entry takes, so that the chain has an order. Any number will do as long as
 /// every version of Ordain uses the same one. Who waits for it holds no row of Ordain's own tables.
@@ -45,6 +52,9 @@ const SEARCH_PATH: &str = "
 /// How often a server is asked again that is just starting.
 const STARTING_WAIT: Duration = Duration::from_millis(100);
 
+/// Tables that a transaction locks before it reads: the server has room for some thousands of locks in all.
+const LOCKED_MAX: usize = 400;
+
 /// Prepared statements that one connection keeps.
 const STATEMENTS_MAX: usize = 256;
 
@@ -59,7 +69,8 @@ pub(super) struct PostgresPool {
     /// How long to wait for others before it is asked whether they stand still.
     patience: Duration,
     idle: Mutex<Vec<Kept>>,
-    places: Arc<Semaphore>,
+    /// Connections go round by caller.
+    places: Arc<Places>,
     /// A connection outside of transactions, for commits and for looking at locks. It is not counted against the pool, so it
     /// is always available.
     aside: tokio::sync::Mutex<Option<Kept>>,
@@ -91,6 +102,8 @@ struct Kept {
     /// Its number on the server.
     process: i32,
     statements: HashMap<String, Statement>,
+    /// What the schema was compared by for which they were prepared.
+    schema: String,
 }
 
 impl std::fmt::Debug for Kept {
@@ -107,7 +120,7 @@ impl PostgresPool {
     ) -> Result<Self, StoreError> {
         let (mut config, tls) = tls::configured(&url.0)?;
         config.application_name("ordain").connect_timeout(Duration::from_secs(10));
-        let places = Arc::new(Semaphore::new(limits.connections_max as usize));
+        let places = Places::new(limits.connections_max as usize);
         Ok(Self {
             config,
             tls,
@@ -135,7 +148,7 @@ impl PostgresPool {
     }
 
     pub(super) async fn session(pool: &Arc<Self>) -> Result<PostgresSession, StoreError> {
-        let place = Arc::clone(&pool.places).acquire_owned().await.expect("the semaphore is never closed");
+        let place = pool.places.place().await;
         let idle = loop {
             let kept = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             match kept {
@@ -199,7 +212,7 @@ impl PostgresPool {
         );
         client.batch_execute(&settings).await?;
         let row = client.query_one("SELECT pg_backend_pid()", &[]).await?;
-        Ok(Kept { process: row.get(0), client, statements: HashMap::new() })
+        Ok(Kept { process: row.get(0), client, statements: HashMap::new(), schema: String::new() })
     }
 }
 
@@ -214,7 +227,22 @@ pub(super) struct PostgresSession {
     commit_lock: CommitLock,
     /// Whether a statement was sent whose result was not read.
     busy: bool,
-    place: Option<OwnedSemaphorePermit>,
+    tally: Tally,
+    deferred: Deferred,
+    place: Option<Place>,
+}
+
+/// Where a transaction stands with what the database puts off to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deferred {
+    /// Nothing was written.
+    Nothing,
+    /// Something was written.
+    Perhaps,
+    /// The same, by a table whose owner allows that triggers write.
+    Allowed,
+    /// Nothing is put off.
+    Never,
 }
 
 /// Whether a session holds the commit lock.
@@ -236,7 +264,7 @@ enum Phase {
 }
 
 impl PostgresSession {
-    fn over(pool: &Arc<PostgresPool>, kept: Kept, place: Option<OwnedSemaphorePermit>) -> Self {
+    fn over(pool: &Arc<PostgresPool>, kept: Kept, place: Option<Place>) -> Self {
         let (pool, kept) = (Arc::clone(pool), Some(kept));
         Self {
             pool,
@@ -245,6 +273,8 @@ impl PostgresSession {
             locked: false,
             commit_lock: CommitLock::Free,
             busy: false,
+            tally: Tally::default(),
+            deferred: Deferred::Nothing,
             place,
         }
     }
@@ -258,7 +288,7 @@ impl PostgresSession {
         self.kept.as_ref().map_or(0, |kept| kept.process)
     }
 
-    pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+    pub(super) async fn begin(&mut self, intent: Intent, tables: &[String]) -> Result<(), StoreError> {
         // Before `BEGIN`, because a transaction keeps the snapshot of its first statement.
         let lock = match intent {
             Intent::Read | Intent::Own => None,
@@ -285,10 +315,19 @@ impl PostgresSession {
             }
             // Nobody else commits meanwhile, so that there is nothing to tell apart, and every statement sees its own moment.
             Intent::Own => {
-                format!("BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_lock({COMMIT_LOCK})")
+                format!(
+                    "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_advisory_lock({COMMIT_LOCK});
+                     SET CONSTRAINTS ALL IMMEDIATE"
+                )
             }
         };
-        self.wait_for(&begin).await?;
+        self.deferred = if intent == Intent::Own { Deferred::Never } else { Deferred::Nothing };
+        let mut begin = begin;
+        // A lock takes no snapshot, so that what is read afterwards is as it is under the lock.
+        if !tables.is_empty() && tables.len() <= LOCKED_MAX {
+            let _ = write!(begin, "; LOCK TABLE ONLY {} IN ACCESS SHARE MODE", tables.join(", ONLY "));
+        }
+        self.begin_counting(&begin).await?;
         self.phase = Phase::Open;
         Ok(())
     }
@@ -336,45 +375,18 @@ impl PostgresSession {
         self.pool.run_aside(sql).await
     }
 
-    /// Commits. Who holds the commit lock gives it back before the commit is on the disk, so that the next one need not wait
-    /// for that, and many reach the disk at once. The log of the database has an order: a commit is never on the disk without
-    /// those before it.
-    pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.phase = Phase::Unknown;
-        let end = match self.commit_lock {
-            CommitLock::Free => format!("COMMIT; {}", self.unlocking()),
-            CommitLock::FromBegin | CommitLock::Late => {
-                format!("{COMMITTING}; {}; {FLUSH}", self.unlocking())
-            }
-        };
-        let committing = self.pool.begin_commit();
-        let committed = self.client()?.batch_execute(&end).await;
-        drop(committing);
-        committed.map_err(|error| match store_error(&error) {
-            StoreError::Unreachable { .. } | StoreError::Database { .. } | StoreError::DiskFull => {
-                StoreError::CommitUnknown { run: String::new() }
-            }
-            other => other,
-        })?;
-        self.ended();
-        Ok(())
-    }
-
-    /// Rolls back. A connection that is lost, or on which a statement still runs, is given up, and the server rolls back.
-    pub(super) async fn roll_back(&mut self) -> Result<(), StoreError> {
-        let is_lost = self.kept.as_ref().is_none_or(|kept| kept.client.is_closed());
-        if self.busy || is_lost {
-            return Ok(());
-        }
-        self.phase = Phase::Unknown;
-        let end = format!("ROLLBACK; {}", self.unlocking());
-        self.client()?.batch_execute(&end).await.map_err(|error| store_error(&error))?;
-        self.ended();
-        Ok(())
-    }
-
     pub(super) async fn script(&mut self, script: &str) -> Result<(), StoreError> {
-        self.client()?.batch_execute(script).await.map_err(|error| store_error(&error))
+        self.client()?.batch_execute(script).await.map_err(|error| store_error(&error))?;
+        if self.phase == Phase::Open {
+            // It defines tables.
+            let counted = self.counted().await?;
+            self.tally.excuse(counted);
+        }
+        Ok(())
+    }
+
+    pub(super) async fn savepoint(&mut self, statement: &str) -> Result<(), StoreError> {
+        self.client()?.batch_execute(statement).await.map_err(|error| store_error(&error))
     }
 
     /// Runs statements in one pipeline.
@@ -384,13 +396,26 @@ impl PostgresSession {
     }
 
     async fn run_at_once(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
-        let prepared = self.prepare_all(statements).await?;
+        let mut reported = Reported::of(&statements);
+        let counts = self.phase == Phase::Open && !reported.is_empty();
+        let mut prepared = self.prepare_all(statements).await?;
+        if counts {
+            prepared.push(self.prepared_counts().await?);
+        }
         self.busy = true;
         let client = self.client()?;
         let all = prepared.iter().map(|(statement, params)| run_one(client, statement, params, u64::MAX));
         let results = try_join_all(all).await.map_err(|error| store_error(&error));
         self.busy = false;
-        Ok(results?.into_iter().map(|(rows, _)| rows).collect())
+        let mut results = results?;
+        let counted = if counts { results.pop() } else { None };
+        for (index, (.., written)) in results.iter().enumerate() {
+            reported.rows(index, *written);
+        }
+        if let Some((rows, ..)) = counted {
+            self.account(reported, &rows, false)?;
+        }
+        Ok(results.into_iter().map(|(rows, ..)| rows).collect())
     }
 
     pub(super) async fn page(&mut self, sql: Sql, bytes_max: u64) -> Result<(Rows, bool), StoreError> {
@@ -400,25 +425,53 @@ impl PostgresSession {
         let (statement, params) = &prepared[0];
         let page = run_one(client, statement, params, bytes_max).await.map_err(|error| store_error(&error));
         self.busy = false;
-        page
+        page.map(|(rows, more, _)| (rows, more))
     }
 
-    pub(super) async fn write_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, (usize, StoreError)> {
-        let prepared = self.prepare_all(statements).await.map_err(|error| (0, error))?;
+    pub(super) async fn write_all(
+        &mut self,
+        statements: Vec<Sql>,
+        manner: Manner,
+    ) -> Result<Vec<Rows>, (usize, StoreError)> {
+        let at_first = |error| (0, error);
+        let refusals: Vec<StoreError> = statements.iter().map(nothing_written).collect();
+        let mut reported = Reported::of(&statements);
+        let prepared = self.prepare_all(statements).await.map_err(at_first)?;
+        let counts = self.prepared_counts().await.map_err(at_first)?;
         self.busy = true;
-        let written = self.write_prepared(&prepared).await;
+        let written = self.write_prepared(&prepared, refusals, &counts).await;
         self.busy = false;
-        written
+        match written? {
+            (Ok(results), counted) => {
+                for (index, rows) in results.iter().enumerate() {
+                    reported.rows(index, rows.len() as u64);
+                }
+                self.account(reported, &counted, manner.triggers).map_err(at_first)?;
+                Ok(results)
+            }
+            (Err(error), counted) => {
+                // What was written was rolled back, and is counted none the less.
+                self.tally.excuse(counts::operations(&counted));
+                Err(error)
+            }
+        }
     }
 
-    async fn write_prepared(&self, prepared: &[Prepared]) -> Result<Vec<Rows>, (usize, StoreError)> {
+    /// Writes rows in a savepoint: what came of it, and what the server has counted afterwards.
+    async fn write_prepared(
+        &self,
+        prepared: &[Prepared],
+        refusals: Vec<StoreError>,
+        counts: &Prepared,
+    ) -> Result<(Result<Vec<Rows>, (usize, StoreError)>, Rows), (usize, StoreError)> {
         let first = |error: &tokio_postgres::Error| (0, store_error(error));
         let client = self.client().map_err(|error| (0, error))?;
         client.batch_execute("SAVEPOINT ordain_call").await.map_err(|error| first(&error))?;
-        let all = prepared.iter().enumerate().map(|(index, (statement, params))| async move {
+        let all = prepared.iter().zip(refusals).enumerate();
+        let all = all.map(|(index, ((statement, params), refusal))| async move {
             match run_one(client, statement, params, u64::MAX).await {
-                Ok((rows, _)) if rows.is_empty() => Err((index, in_the_way())),
-                Ok((rows, _)) => Ok(rows),
+                Ok((rows, ..)) if rows.is_empty() => Err((index, refusal)),
+                Ok((rows, ..)) => Ok(rows),
                 Err(error) => Err((index, store_error(&error))),
             }
         });
@@ -427,12 +480,16 @@ impl PostgresSession {
             Ok(_) => "RELEASE ordain_call",
             Err(_) => "ROLLBACK TO ordain_call; RELEASE ordain_call",
         };
-        let ended = client.batch_execute(end).await.map_err(|error| first(&error));
-        // What went wrong first is what matters.
-        results.and_then(|results| ended.map(|()| results))
+        let ended = client.batch_execute(end);
+        let counted = run_one(client, &counts.0, &counts.1, u64::MAX);
+        match try_join(ended, counted).await {
+            Ok(((), (counted, ..))) => Ok((results, counted)),
+            // What went wrong first is what matters.
+            Err(error) => Err(results.err().unwrap_or_else(|| first(&error))),
+        }
     }
 
-    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Found, StoreError> {
         let wall_ms = guarded.bounds.wall.as_millis().max(1);
         // A savepoint gives back the transaction's own settings when it is rolled back, `READ ONLY` among them.
         let mut opening = format!(
@@ -454,6 +511,13 @@ impl PostgresSession {
         client.batch_execute(closing).await.map_err(|error| store_error(&error))?;
         self.busy = false;
         rows
+    }
+
+    pub(super) fn keep_statements_of(&mut self, version: &str) {
+        if let Some(kept) = self.kept.as_mut().filter(|kept| kept.schema != version) {
+            kept.statements.clear();
+            version.clone_into(&mut kept.schema);
+        }
     }
 
     async fn prepare_all(&mut self, statements: Vec<Sql>) -> Result<Vec<Prepared>, StoreError> {
@@ -480,75 +544,28 @@ impl PostgresSession {
         Ok(statement)
     }
 
-    /// Gives back every lock that outlives a transaction.
-    fn unlocking(&self) -> &'static str {
-        if self.locked { "SELECT pg_advisory_unlock_all()" } else { "" }
-    }
-
-    fn ended(&mut self) {
-        (self.phase, self.locked, self.commit_lock) = (Phase::Idle, false, CommitLock::Free);
-    }
-
     fn client(&self) -> Result<&Client, StoreError> {
         self.kept.as_ref().map(|kept| &kept.client).ok_or_else(lost)
-    }
-}
-
-impl Drop for PostgresSession {
-    fn drop(&mut self) {
-        let Some(kept) = self.kept.take() else { return };
-        let (pool, locked, unlock) = (Arc::clone(&self.pool), self.locked, self.unlocking());
-        let place = self.place.take();
-        if self.busy {
-            // The caller no longer waits for the statement. The server is asked to end it; the connection is closed, and
-            // with it the transaction rolled back and the lock given back.
-            let token = kept.client.cancel_token();
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move {
-                    let _ = match &pool.tls {
-                        Some(tls) => token.cancel_query(tls.clone()).await,
-                        None => token.cancel_query(NoTls).await,
-                    };
-                    drop((kept, place));
-                });
-            }
-            return;
-        }
-        match self.phase {
-            Phase::Idle if !locked => pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept),
-            // An open transaction is rolled back in the background; without a runtime the connection is closed,
-            // and the server rolls back.
-            Phase::Open | Phase::Idle => {
-                let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-                runtime.spawn(async move {
-                    let end = format!("ROLLBACK; {unlock}");
-                    if kept.client.batch_execute(&end).await.is_ok() {
-                        pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(kept);
-                    }
-                    drop(place);
-                });
-            }
-            Phase::Unknown => {}
-        }
     }
 }
 
 /// A statement and its parameters.
 type Prepared = (Statement, Vec<Option<String>>);
 
-/// What is not read of a reply is thrown away by the connection as it arrives.
+/// The rows, whether there are more, and how many it found or wrote. What is not read of a reply is thrown away by the
+/// connection as it arrives.
 async fn run_one(
     client: &Client,
     statement: &Statement,
     params: &[Option<String>],
     bytes_max: u64,
-) -> Result<(Rows, bool), tokio_postgres::Error> {
+) -> Result<(Rows, bool, u64), tokio_postgres::Error> {
     let params = params.iter().map(|param| param as &(dyn ToSql + Sync));
     let mut rows = pin!(client.query_raw(statement, params).await?);
     let (mut found, mut bytes) = (Rows::new(), 0);
     while let Some(row) = rows.try_next().await? {
         if bytes >= bytes_max {
-            return Ok((found, true));
+            return Ok((found, true, 0));
         }
         let datum =
             |index| row.try_get::<_, Option<String>>(index).map(|text| text.map_or(Datum::Null, Datum::Text));
@@ -556,25 +573,34 @@ async fn run_one(
         bytes += weight(&row);
         found.push(row);
     }
-    Ok((found, false))
+    let written = rows.rows_affected().unwrap_or_default();
+    Ok((found, false, written))
 }
 
-/// Rows travel as JSON, which has a form for every type. The types are asked for first, because a real number
-/// without a fraction looks like a whole one.
-async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Vec<Row>, StoreError> {
+/// Rows travel as text: plain values in their own, everything else as JSON. The types are asked for first.
+async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Found, StoreError> {
     let bounds = guarded.bounds;
     let query_error = |error: tokio_postgres::Error| query_error(&error, bounds.wall);
     // The line break ends a comment in the last line.
     let Guarded { before, sql, .. } = guarded;
     let plain = format!("{before}SELECT * FROM ({sql}\n) AS ordain_result");
     let described = client.prepare(&plain).await.map_err(query_error)?;
-    let is_real = |column: &tokio_postgres::Column| [Type::FLOAT4, Type::FLOAT8].contains(column.type_());
-    let reals: Vec<bool> = described.columns().iter().map(is_real).collect();
+    let columns: Vec<(String, Storage)> = described
+        .columns()
+        .iter()
+        .map(|column| (column.name().to_owned(), storage(column.type_())))
+        .collect();
+    let own: Vec<String> = (0..columns.len()).map(|at| format!("c{at}")).collect();
+    let texts = std::iter::zip(&own, &columns).map(|(name, (_, storage))| match storage.kind {
+        // Its own JSON is the same whatever the type.
+        Kind::Other => format!("to_json({name})::text"),
+        _ => format!("{name}::text"),
+    });
+    let texts = texts.collect::<Vec<_>>().join(", ");
+    let names = if own.is_empty() { String::new() } else { format!("({})", own.join(", ")) };
     // One more than allowed, so that too many are noticed.
     let limit = bounds.rows_max.saturating_add(1);
-    let encoded = format!(
-        "{before}SELECT row_to_json(ordain_result)::text FROM ({sql}\n) AS ordain_result LIMIT {limit}"
-    );
+    let encoded = format!("{before}SELECT {texts} FROM ({sql}\n) AS ordain_result{names} LIMIT {limit}");
     let none: [&(dyn ToSql + Sync); 0] = [];
     let mut rows = pin!(client.query_raw(&encoded, none).await.map_err(query_error)?);
     let (mut found, mut bytes) = (Vec::new(), 0_u64);
@@ -585,110 +611,54 @@ async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Vec<Row>, St
             }
             return Err(StoreError::Limit { limit: "query_rows_max", value: bounds.rows_max });
         }
-        let text: String = row.try_get(0).map_err(query_error)?;
-        bytes += text.len() as u64;
+        let mut values = Row::default();
+        for (place, (name, storage)) in columns.iter().enumerate() {
+            let text: Option<String> = row.try_get(place).map_err(query_error)?;
+            bytes += text.as_ref().map_or(4, String::len) as u64 + name.len() as u64;
+            let value = text.map_or(Value::Null, |text| match storage.kind {
+                Kind::Other => serde_json::from_str(&text).unwrap_or(Value::String(text)),
+                _ => value::shown(storage, Value::String(text)),
+            });
+            values.fields.push((free_name(&values, name), value));
+        }
         if bytes > bounds.bytes_max {
             return Err(StoreError::Limit { limit: "query_bytes_max", value: bounds.bytes_max });
         }
-        found.push(row_of(&text, &reals)?);
+        found.push(values);
     }
-    Ok(found)
-}
-
-/// A row from PostgreSQL's JSON, in column order. A name that occurs twice is numbered, as SQLite does it.
-fn row_of(text: &str, reals: &[bool]) -> Result<Row, StoreError> {
-    let broken = |error: serde_json::Error| StoreError::Query { message: error.to_string(), hint: None };
-    let fields: Fields = serde_json::from_str(text).map_err(broken)?;
-    let mut row = Row::default();
-    for (position, (mut name, value)) in fields.0.into_iter().enumerate() {
-        let is_real = reals.get(position) == Some(&true);
-        let value = value.as_f64().filter(|_| is_real).map_or(value, Value::from);
-        let mut number = 0;
-        let plain = name.len();
-        while row.get(&name).is_some() {
-            number += 1;
-            name.truncate(plain);
-            let _ = write!(name, ":{number}");
+    let mut header = Row::default();
+    let mut decimals = Vec::new();
+    for (name, storage) in columns {
+        let name = free_name(&header, &name);
+        if storage.kind == Kind::Numeric {
+            decimals.push(name.clone());
         }
-        row.fields.push((name, value));
+        header.fields.push((name, Value::Null));
     }
-    Ok(row)
+    Ok(Found { rows: found, decimals })
 }
 
-/// The members of a JSON object as they come, twice named ones too.
-struct Fields(Vec<(String, Value)>);
-
-impl<'de> serde::Deserialize<'de> for Fields {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = Fields;
-
-            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.write_str("an object")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
-                let mut fields = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    fields.push(entry);
-                }
-                Ok(Fields(fields))
-            }
-        }
-        deserializer.deserialize_map(Visitor)
-    }
-}
-
-fn lost() -> StoreError {
-    StoreError::Unreachable { message: "the connection was given up".to_owned() }
-}
-
-fn query_error(error: &tokio_postgres::Error, wall: Duration) -> StoreError {
-    let Some(inner) = error.as_db_error() else { return store_error(error) };
-    let state = inner.code().code();
-    match (state, &state[..2]) {
-        ("57014", _) => StoreError::Timeout { wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX) },
-        ("25006", _) => StoreError::Query {
-            message: "it would write".to_owned(),
-            hint: Some("every write goes through the tables, so that the diff is complete".to_owned()),
-        },
-        (_, "22" | "42" | "0A" | "21" | "2F" | "54") => {
-            StoreError::Query { message: inner.message().to_owned(), hint: inner.hint().map(str::to_owned) }
-        }
-        _ => store_error(error),
-    }
-}
-
-fn store_error(error: &tokio_postgres::Error) -> StoreError {
-    let Some(inner) = error.as_db_error() else {
-        return StoreError::Unreachable { message: chain(error) };
+/// How the values of a result's column are read.
+fn storage(column_type: &Type) -> Storage {
+    let kind = match *column_type {
+        Type::INT2 | Type::INT4 | Type::INT8 => Kind::Integer,
+        Type::FLOAT4 | Type::FLOAT8 => Kind::Double,
+        Type::NUMERIC => Kind::Numeric,
+        Type::BOOL => Kind::Boolean,
+        Type::JSON | Type::JSONB => Kind::Json,
+        Type::TEXT | Type::VARCHAR => Kind::Text,
+        _ => Kind::Other,
     };
-    let message = inner.message().to_owned();
-    let table = inner.table().unwrap_or_default().to_owned();
-    let state = inner.code().code();
-    match (state, &state[..2]) {
-        ("40001" | "40P01", _) => StoreError::Conflict,
-        ("55P03", _) => StoreError::Busy,
-        ("53100", _) => StoreError::DiskFull,
-        ("23505", _) => {
-            StoreError::DuplicateKey { table, key: inner.detail().unwrap_or(&message).to_owned() }
-        }
-        (_, "23") => StoreError::Constraint { table, message },
-        (_, "22") => StoreError::BadValue { table, column: String::new(), message },
-        // `25P03` and `25P04`: the server was told to end sessions that are quiet, or transactions that go on, for so long.
-        (_, "08" | "57" | "28" | "3D") | ("25P03" | "25P04", _) => StoreError::Unreachable { message },
-        _ => StoreError::Database { message },
-    }
+    Storage { kind, native: Some(column_type.name().to_owned()), filled: Filled::No }
 }
 
-/// An error and all its causes; the driver keeps what the system said in the source.
-fn chain(error: &tokio_postgres::Error) -> String {
-    let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let _ = write!(message, ": {cause}");
-        source = cause.source();
+/// A name that the row does not have: one that occurs twice is numbered, as SQLite does it.
+fn free_name(row: &Row, name: &str) -> String {
+    let mut free = name.to_owned();
+    let mut number = 0;
+    while row.get(&free).is_some() {
+        number += 1;
+        free = format!("{name}:{number}");
     }
-    message
+    free
 }

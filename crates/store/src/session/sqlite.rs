@@ -7,28 +7,34 @@
 //! read that turns out to take longer is broken off and begins again on a blocking thread. A row of calls that belong
 //! together is made on one blocking thread ([`together`]).
 
+mod file;
 mod functions;
 mod guarded;
+mod linked;
 mod watch;
 
 use std::cell::Cell;
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use ordain_types::Row;
+use ordain_types::{Place, Places, Row};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{Guarded, Intent, Rows, in_the_way, weight};
+use super::tally::Operations;
+use super::{Guarded, Intent, Manner, Rows, nothing_written, weight};
 use crate::error::{StoreError, UNWRITABLE};
 use crate::options::StoreLimits;
 use crate::sql::{Datum, Sql};
+use file::{FileId, OpenFiles, below_its_folder, unknown};
+use linked::Linked;
 use watch::INSTRUCTIONS_BETWEEN_CHECKS;
 
+/// A link in the place of the database would lead what is written to somebody else's file.
+const NO_LINK: OpenFlags = OpenFlags::SQLITE_OPEN_NOFOLLOW;
 /// How often a process that waits looks whether its turn is next.
 const AT_THE_DOOR: Duration = Duration::from_millis(5);
 /// How long a read may take on the caller's thread.
@@ -41,11 +47,17 @@ const ROWS_AT_ONCE: usize = 4;
 pub(super) struct SqlitePool {
     path: PathBuf,
     medium: Medium,
-    /// Whether triggers run that somebody else put into the file: the owner said that they may.
-    with_triggers: bool,
     lock_wait: Duration,
-    idle: Mutex<Vec<Connection>>,
-    places: Arc<Semaphore>,
+    idle: Mutex<Vec<Linked>>,
+    /// Connections go round by caller.
+    places: Arc<Places>,
+    /// The database that was opened first; no other one takes its place.
+    database: OnceLock<FileId>,
+    /// The database and the log as they are open.
+    files: Mutex<Option<Arc<OpenFiles>>>,
+    /// Whether the log was removed: all connections are closed, which brings what it held into the database, before one is
+    /// opened again.
+    has_lost_log: AtomicBool,
     /// Whether commits go to a log, which can be flushed after them.
     has_log: AtomicBool,
     /// Commits in the log, and how many of them are on the disk.
@@ -64,16 +76,19 @@ enum Medium {
 }
 
 impl SqlitePool {
-    pub(super) fn new(path: PathBuf, limits: &StoreLimits, with_triggers: bool) -> Result<Self, StoreError> {
-        let places = Arc::new(Semaphore::new(limits.connections_max as usize));
+    pub(super) fn new(path: &Path, limits: &StoreLimits) -> Result<Self, StoreError> {
+        let places = Places::new(limits.connections_max as usize);
+        let path = below_its_folder(path)?;
         let medium = medium(&path)?;
         Ok(Self {
             path,
             medium,
-            with_triggers,
             lock_wait: limits.lock_wait,
             idle: Mutex::default(),
             places,
+            database: OnceLock::new(),
+            files: Mutex::default(),
+            has_lost_log: AtomicBool::default(),
             has_log: AtomicBool::default(),
             logged: AtomicU64::default(),
             flushed: tokio::sync::Mutex::default(),
@@ -122,33 +137,11 @@ impl SqlitePool {
         })
     }
 
-    /// Waits until everything that was committed before is on the disk. Those who come while the disk works are served
-    /// together by the next flush.
-    async fn flush(&self) -> Result<(), StoreError> {
-        let own = self.logged.fetch_add(1, Ordering::SeqCst) + 1;
-        let mut flushed = self.flushed.lock().await;
-        if *flushed >= own {
-            return Ok(());
-        }
-        let newest = self.logged.load(Ordering::SeqCst);
-        let log = self.beside("-wal");
-        let done = blocking(move || std::fs::File::open(log)?.sync_data()).await?;
-        done.map_err(|error| StoreError::Database {
-            message: format!("the log could not be brought to the disk: {error}"),
-        })?;
-        *flushed = newest;
-        Ok(())
-    }
-
-    /// A file that SQLite keeps beside the database.
-    fn beside(&self, end: &str) -> PathBuf {
-        let mut path = self.path.clone().into_os_string();
-        path.push(end);
-        path.into()
-    }
-
     pub(super) async fn session(pool: &Arc<Self>) -> Result<SqliteSession, StoreError> {
-        let place = Arc::clone(&pool.places).acquire_owned().await.expect("the semaphore is never closed");
+        let place = pool.places.place().await;
+        if pool.has_lost_log.load(Ordering::Acquire) {
+            pool.let_go()?;
+        }
         let idle = pool.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let connection = if let Some(connection) = idle {
             connection
@@ -167,25 +160,29 @@ impl SqlitePool {
         })
     }
 
-    fn open(&self) -> Result<Connection, StoreError> {
+    fn connect(&self) -> Result<Linked, StoreError> {
         let unreachable = |error: rusqlite::Error| match store_error(&error) {
             StoreError::Database { message } => StoreError::Unreachable { message },
             other => other,
         };
         let connection = match self.medium {
-            Medium::Writable => Connection::open(&self.path),
-            Medium::ReadOnly => Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY),
+            // A database that was there is not made anew.
+            Medium::Writable if self.database.get().is_some() => {
+                let flags = OpenFlags::default() - OpenFlags::SQLITE_OPEN_CREATE;
+                Connection::open_with_flags(&self.path, flags | NO_LINK)
+            }
+            Medium::Writable => Connection::open_with_flags(&self.path, OpenFlags::default() | NO_LINK),
+            Medium::ReadOnly => {
+                Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY | NO_LINK)
+            }
             Medium::Fixed => {
                 let path =
                     self.path.to_string_lossy().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | NO_LINK;
                 Connection::open_with_flags(format!("file:{path}?immutable=1"), flags)
             }
         };
         let mut connection = connection.map_err(unreachable)?;
-        // A trigger that Ordain did not make would change rows that no diff shows.
-        let triggers = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER;
-        connection.set_db_config(triggers, self.with_triggers).map_err(unreachable)?;
         // A kept statement is compiled once, not anew for the values that are given to it.
         let plan_stays = rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG;
         connection.set_db_config(plan_stays, true).map_err(unreachable)?;
@@ -205,7 +202,7 @@ impl SqlitePool {
         connection.execute_batch(pragmas).map_err(unreachable)?;
         functions::replace_unbounded(&connection).map_err(unreachable)?;
         connection.authorizer(Some(guarded::judge)).map_err(unreachable)?;
-        Ok(connection)
+        Linked::new(connection).map_err(unreachable)
     }
 }
 
@@ -238,14 +235,14 @@ fn medium(path: &Path) -> Result<Medium, StoreError> {
 pub(super) struct SqliteSession {
     pool: Arc<SqlitePool>,
     /// Absent while a blocking thread has it, and for good if the caller did not wait for that thread.
-    connection: Option<Connection>,
+    connection: Option<Linked>,
     /// Ends what a blocking thread is doing.
     interrupt: InterruptHandle,
     /// Set when the caller no longer waits for the blocking thread; long functions look at it.
     abandoned: Arc<AtomicBool>,
     /// Whether a transaction began in order to write, which leaves the log to be flushed.
     writes: bool,
-    _place: OwnedSemaphorePermit,
+    _place: Place,
 }
 
 impl std::fmt::Debug for SqliteSession {
@@ -265,6 +262,7 @@ impl SqliteSession {
     }
 
     pub(super) async fn begin(&mut self, intent: Intent) -> Result<(), StoreError> {
+        self.connection.as_mut().ok_or_else(lost)?.begin_tally();
         match intent {
             // This only notes that a transaction is to begin; nothing is read or locked yet.
             Intent::Read => self.at_once(|connection| execute(connection, "BEGIN DEFERRED")),
@@ -283,7 +281,12 @@ impl SqliteSession {
     }
 
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
-        self.with(|connection| execute(connection, "COMMIT")).await
+        self.pool.must_lead_to_its_files()?;
+        self.with(|connection| execute(connection, "COMMIT")).await.map_err(|error| match error {
+            // It may be in the log all the same.
+            StoreError::File { hint: FAULTY, .. } => unknown(),
+            other => other,
+        })
     }
 
     /// Waits until the commit is on the disk. Others may write meanwhile, and read what it changed: what they commit
@@ -306,7 +309,11 @@ impl SqliteSession {
     }
 
     pub(super) async fn script(&mut self, script: String) -> Result<(), StoreError> {
-        self.with(move |connection| connection.execute_batch(&script)).await
+        self.with(move |connection| connection.excused(|connection| connection.execute_batch(&script))).await
+    }
+
+    pub(super) async fn savepoint(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        self.with(move |connection| connection.execute_batch(statement)).await
     }
 
     pub(super) async fn copy_to(&mut self, path: PathBuf) -> Result<(), StoreError> {
@@ -315,7 +322,32 @@ impl SqliteSession {
     }
 
     pub(super) async fn run(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
-        self.with(move |connection| run_all(connection, &statements)).await
+        let write = move |connection: &mut Linked| {
+            let run = statements.iter().map(|sql| {
+                let (rows, _) = run_one(connection, sql, u64::MAX)?;
+                let written = usize::try_from(connection.changes()).unwrap_or(usize::MAX);
+                connection.report(sql, written);
+                Ok(rows)
+            });
+            run.collect()
+        };
+        self.with(write).await
+    }
+
+    /// Fails where the database wrote anything else than our statements reported.
+    pub(super) fn check_writes(&mut self) -> Result<(), StoreError> {
+        self.connection.as_mut().ok_or_else(lost)?.check()
+    }
+
+    pub(super) fn expect_writes(&mut self, writes: &Operations, times: i64) {
+        if let Some(connection) = &mut self.connection {
+            connection.expect(writes, times);
+        }
+    }
+
+    /// What triggers wrote whose owner allows it.
+    pub(super) fn by_triggers(&self) -> Operations {
+        self.connection.as_ref().map(|connection| connection.by_triggers().clone()).unwrap_or_default()
     }
 
     pub(super) async fn read(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
@@ -326,16 +358,16 @@ impl SqliteSession {
         self.soon(move |connection| run_one(connection, &sql, bytes_max)).await
     }
 
-    /// Writes rows, all or none. `by_key` says that each statement is about one row of Ordain's own tables.
+    /// Writes rows, all or none.
     pub(super) async fn write_all(
         &mut self,
         statements: Vec<Sql>,
-        by_key: bool,
+        manner: Manner,
     ) -> Result<Vec<Rows>, (usize, StoreError)> {
         give_way().await;
         // A transaction that began in order to write waits for nobody.
-        let is_soon = by_key && self.writes && self.may_be_soon() && statements.len() <= ROWS_AT_ONCE;
-        let write = move |connection: &mut Connection| Ok(write_rows(connection, &statements));
+        let is_soon = manner.by_key && self.writes && self.may_be_soon() && statements.len() <= ROWS_AT_ONCE;
+        let write = move |connection: &mut Linked| Ok(write_rows(connection, &statements, manner));
         let written = if is_soon { self.at_once(write) } else { self.with(write).await };
         written.map_err(|error| (0, error))?
     }
@@ -379,24 +411,21 @@ impl SqliteSession {
     }
 
     /// Does what can't wait for anything on this very thread.
-    fn at_once<R>(
-        &mut self,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<R>,
-    ) -> Result<R, StoreError> {
+    fn at_once<R>(&mut self, work: impl FnOnce(&mut Linked) -> rusqlite::Result<R>) -> Result<R, StoreError> {
         let connection = self.connection.as_mut().ok_or_else(lost)?;
         work(connection).map_err(|error| store_error(&error))
     }
 
     async fn with<R: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Connection) -> rusqlite::Result<R> + Send + 'static,
+        work: impl FnOnce(&mut Linked) -> rusqlite::Result<R> + Send + 'static,
     ) -> Result<R, StoreError> {
         self.take(|connection| work(connection).map_err(|error| store_error(&error))).await
     }
 
     async fn take<R: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Connection) -> Result<R, StoreError> + Send + 'static,
+        work: impl FnOnce(&mut Linked) -> Result<R, StoreError> + Send + 'static,
     ) -> Result<R, StoreError> {
         let mut connection = self.connection.take().ok_or_else(lost)?;
         let (connection, result) = blocking(move || {
@@ -419,6 +448,7 @@ impl Drop for SqliteSession {
         };
         // A connection that cannot roll back is closed instead, which does the same.
         let is_over = connection.is_autocommit() || execute(&connection, "ROLLBACK").is_ok();
+        let is_over = is_over && !self.pool.has_lost_log.load(Ordering::Acquire);
         if is_over && (!self.writes || connection.execute_batch("PRAGMA synchronous = FULL").is_ok()) {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
@@ -492,21 +522,37 @@ fn execute(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
 }
 
 /// Writes a row by each statement, all or none; the error names which of them was refused.
-fn write_rows(connection: &Connection, statements: &[Sql]) -> Result<Vec<Rows>, (usize, StoreError)> {
-    let marked = |statement: &str| execute(connection, statement).map_err(|error| (0, store_error(&error)));
-    marked("SAVEPOINT ordain_call")?;
+fn write_rows(
+    connection: &mut Linked,
+    statements: &[Sql],
+    manner: Manner,
+) -> Result<Vec<Rows>, (usize, StoreError)> {
+    let marked = |connection: &Linked, statement: &str| {
+        execute(connection, statement).map_err(|error| (0, store_error(&error)))
+    };
+    marked(connection, "SAVEPOINT ordain_call")?;
+    connection.account();
     let results = statements.iter().enumerate().map(|(index, sql)| {
         let (rows, _) = run_one(connection, sql, u64::MAX).map_err(|error| (index, store_error(&error)))?;
-        if rows.is_empty() { Err((index, in_the_way())) } else { Ok(rows) }
+        if rows.is_empty() { Err((index, nothing_written(sql))) } else { Ok(rows) }
     });
     let results: Result<Vec<Rows>, _> = results.collect();
     // Some errors make SQLite roll back the whole transaction, and the savepoint with it.
     let savepoint = !connection.is_autocommit();
     if results.is_err() && savepoint {
-        marked("ROLLBACK TO ordain_call")?;
+        marked(connection, "ROLLBACK TO ordain_call")?;
+        connection.forget();
     }
     if savepoint {
-        marked("RELEASE ordain_call")?;
+        marked(connection, "RELEASE ordain_call")?;
+    }
+    if let Ok(written) = &results {
+        for (sql, rows) in std::iter::zip(statements, written) {
+            connection.report(sql, rows.len());
+        }
+        if manner.triggers {
+            connection.allow();
+        }
     }
     results
 }
@@ -557,7 +603,7 @@ fn datum(value: ValueRef<'_>) -> Datum {
 const DAMAGED: &str = "`ordain restore FILE` puts back a copy that `ordain backup` made";
 const FAULTY: &str = "make room on the disk if it is full, and look whether it fails; nothing was changed";
 
-fn store_error(error: &rusqlite::Error) -> StoreError {
+pub(super) fn store_error(error: &rusqlite::Error) -> StoreError {
     let message = || first_line(&error.to_string());
     let Some(inner) = error.sqlite_error() else { return StoreError::Database { message: message() } };
     match (inner.code, inner.extended_code) {
@@ -593,7 +639,7 @@ mod tests {
     async fn others_write_while_a_commit_goes_to_the_disk_and_nobody_is_told_before() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let pool = Arc::new(SqlitePool::new(path, &StoreLimits::default(), false).unwrap());
+        let pool = Arc::new(SqlitePool::new(&path, &StoreLimits::default()).unwrap());
         let mut session = SqlitePool::session(&pool).await.unwrap();
         session.script("CREATE TABLE t (a)".to_owned()).await.unwrap();
         // The disk is busy with somebody else's flush.
@@ -624,18 +670,22 @@ mod tests {
     async fn a_read_that_is_broken_off_begins_again_and_keeps_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let pool = Arc::new(SqlitePool::new(path, &StoreLimits::default(), false).unwrap());
+        let pool = Arc::new(SqlitePool::new(&path, &StoreLimits::default()).unwrap());
         let mut session = SqlitePool::session(&pool).await.unwrap();
         session.script("CREATE TABLE t (a)".to_owned()).await.unwrap();
         session.begin(Intent::Write).await.unwrap();
         let sql = |text: &str| Sql::new(crate::sql::Dialect::Sqlite, text);
-        let written =
-            session.write_all(vec![sql("INSERT INTO t VALUES (1) RETURNING a")], true).await.unwrap();
+        let written = session
+            .write_all(
+                vec![sql("INSERT INTO t VALUES (1) RETURNING a")],
+                Manner { by_key: true, triggers: false },
+            )
+            .await
+            .unwrap();
         assert_eq!(written, [[[Datum::Integer(1)]]]);
         let long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500000) \
                     SELECT count(*) + (SELECT count(*) FROM t) FROM n";
-        let is_over =
-            |connection: &mut Connection| within(connection, MOMENT, |at| run_all(at, &[sql(long)]));
+        let is_over = |connection: &mut Linked| within(connection, MOMENT, |at| run_all(at, &[sql(long)]));
         assert!(session.at_once(is_over).unwrap().is_none(), "it takes longer than a moment");
         let rows = session.read(vec![sql(long)]).await.unwrap();
         assert_eq!(rows, [[[Datum::Integer(500_001)]]]);

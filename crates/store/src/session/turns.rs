@@ -1,24 +1,24 @@
-//! The line of writers: the first to come is the first to write, and none may keep the others waiting for long.
+//! The line of writers: it goes round by caller, and none may keep the others waiting for long.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
+use ordain_types::{CallerName, Place, Places};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::Elsewhere;
 use crate::error::StoreError;
 
-/// How often the database is asked whether another process waits.
+/// How often is looked again who waits.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How long a caller may keep another one waiting.
+const BEFORE_ANOTHER: Duration = Duration::from_millis(750);
 
 /// The line of one process. Processes follow one another by the database.
 #[derive(Debug)]
 pub(super) struct Turns {
-    /// A fair lock: waiting writers get it in the order in which they came.
-    line: Arc<Mutex<()>>,
-    waiting: AtomicUsize,
+    line: Arc<Places>,
     /// Notified when another writer begins to wait.
     arrived: Notify,
     hold: Duration,
@@ -26,53 +26,44 @@ pub(super) struct Turns {
 
 impl Turns {
     pub(super) fn new(hold: Duration) -> Self {
-        Self { line: Arc::default(), waiting: AtomicUsize::default(), arrived: Notify::new(), hold }
+        Self { line: Places::new(1), arrived: Notify::new(), hold }
     }
 
     /// Watches a writer that needs no turn.
     pub(super) fn watched_from_now(turns: &Arc<Self>) -> Watched {
-        Watched { turns: Arc::clone(turns), began: Instant::now(), has_turn: false }
+        Watched { turns: Arc::clone(turns), began: Instant::now(), has_turn: false, caller: None }
     }
 
     pub(super) async fn take(turns: &Arc<Self>) -> Turn {
-        let guard = if let Ok(guard) = Arc::clone(&turns.line).try_lock_owned() {
-            guard
+        let place = if let Some(place) = turns.line.try_take() {
+            place
         } else {
-            let _waiting = Waiting::begin(turns);
-            Arc::clone(&turns.line).lock_owned().await
+            let wait = turns.line.take();
+            turns.arrived.notify_waiters();
+            wait.await
         };
-        Turn { _guard: guard, turns: Arc::clone(turns), began: Instant::now() }
-    }
-}
-
-/// Counts as waiting for as long as it lives, also when the wait is given up.
-struct Waiting<'a>(&'a Turns);
-
-impl<'a> Waiting<'a> {
-    fn begin(turns: &'a Turns) -> Self {
-        turns.waiting.fetch_add(1, Ordering::SeqCst);
-        turns.arrived.notify_waiters();
-        Self(turns)
-    }
-}
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.waiting.fetch_sub(1, Ordering::SeqCst);
+        Turn {
+            _place: place,
+            turns: Arc::clone(turns),
+            began: Instant::now(),
+            caller: ordain_types::caller(),
+        }
     }
 }
 
 /// The right to write, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
-    _guard: OwnedMutexGuard<()>,
+    _place: Place,
     turns: Arc<Turns>,
     began: Instant,
+    caller: Option<CallerName>,
 }
 
 impl Turn {
     pub(super) fn watched(&self) -> Watched {
-        Watched { turns: Arc::clone(&self.turns), began: self.began, has_turn: true }
+        let caller = self.caller.clone();
+        Watched { turns: Arc::clone(&self.turns), began: self.began, has_turn: true, caller }
     }
 }
 
@@ -83,21 +74,26 @@ pub(super) struct Watched {
     began: Instant,
     /// Whether those who wait for a turn wait for this one.
     has_turn: bool,
+    /// Whose turn it is.
+    caller: Option<CallerName>,
 }
 
 impl Watched {
-    /// Resolves when the turn has taken longer than it may and another writer waits.
+    /// Resolves when the turn has taken longer than it may and another writer waits: sooner if that is another caller.
     pub(super) async fn overdue(self, elsewhere: &Elsewhere) -> StoreError {
-        let hold = self.turns.hold;
-        tokio::time::sleep_until(self.began + hold).await;
+        let (line, hold) = (&self.turns.line, self.turns.hold);
+        tokio::time::sleep_until(self.began + hold.min(BEFORE_ANOTHER)).await;
         loop {
             let arrived = self.turns.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            let is_awaited = self.has_turn && self.turns.waiting.load(Ordering::SeqCst) > 0;
-            if is_awaited || elsewhere.somebody_waits().await {
+            let elapsed = self.began.elapsed();
+            let keeps_another =
+                self.has_turn && self.caller.as_ref().is_some_and(|own| line.another_waits(own));
+            let is_awaited = || self.has_turn && line.waiting() > 0;
+            if keeps_another || elapsed >= hold && (is_awaited() || elsewhere.somebody_waits().await) {
                 return StoreError::LockLimit {
-                    hold_ms: u64::try_from(hold.as_millis()).unwrap_or(u64::MAX),
+                    hold_ms: u64::try_from(elapsed.min(hold).as_millis()).unwrap_or(u64::MAX),
                 };
             }
             let _ = tokio::time::timeout(LOOK_AGAIN, arrived).await;

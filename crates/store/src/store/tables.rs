@@ -1,7 +1,6 @@
 //! The tables of a store: found, made from their seeds, filled again.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::atomic::Ordering;
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError};
 
 use ordain_types::{Column, ColumnType, Table};
@@ -12,7 +11,7 @@ use crate::catalog::{self, Catalog};
 use crate::error::StoreError;
 use crate::ledger::{EntryNote, NewEntry};
 use crate::options::TableDeclaration;
-use crate::relation::{Identity, Relation, Storage};
+use crate::relation::{Identity, Relation, Shape, Storage, shortened};
 use crate::review;
 use crate::row_sums;
 use crate::seed::{self, Seed};
@@ -20,9 +19,9 @@ use crate::session::{Intent, Session};
 use crate::sql::Dialect;
 
 impl Inner {
-    pub(super) async fn open_tables(&self, only: Option<&[String]>) -> Result<(), StoreError> {
+    pub(super) async fn open_tables(&self) -> Result<(), StoreError> {
         let mut session = self.pool.session().await?;
-        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
+        let (relations, missing) = self.known_tables(&mut session).await?;
         drop(session);
         let is_unfinished = |relation: &Relation| {
             !self.missing_indexes(relation).is_empty() || !self.newly_typed(relation).is_empty()
@@ -34,46 +33,83 @@ impl Inner {
                 let seed = self.read_seed(&declaration).await?;
                 seeds.insert(declaration.name, seed);
             }
-            relations = self.make_tables(only, &seeds).await?;
+            self.make_tables(&seeds).await?;
         }
+        self.refresh().await?;
+        self.check_only().await
+    }
+
+    /// Refuses a list of tables that names one which is not there.
+    async fn check_only(&self) -> Result<(), StoreError> {
+        let catalog = self.catalog();
+        let is_missing = |name: &&String| catalog.relations().all(|relation| relation.table.name != **name);
+        let Some(name) = self.only.iter().flatten().find(is_missing) else { return Ok(()) };
+        let found = catalog::introspect(&mut self.pool.session().await?).await?;
+        let names = found.iter().map(|relation| relation.table.name.as_str());
+        Err(StoreError::Declaration {
+            what: "`[store] tables`".to_owned(),
+            message: format!(
+                "there is no table or view `{}` in the schema of the connection",
+                shortened(name)
+            ),
+            hint: ordain_types::nearest(name, names).map(|nearest| format!("did you mean `{nearest}`?")),
+        })
+    }
+
+    /// Looks whether the tables are still those that were last read.
+    pub(crate) async fn refresh(&self) -> Result<(), StoreError> {
+        let mut session = self.pool.session().await?;
+        if self.is_read_at(&catalog::version(&mut session).await?) {
+            return Ok(());
+        }
+        session.begin(Intent::Read).await?;
+        self.catalog_of(&mut session).await?;
+        session.roll_back().await
+    }
+
+    fn is_read_at(&self, version: &str) -> bool {
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner).0 == version
+    }
+
+    /// The tables as a transaction sees them.
+    pub(crate) async fn catalog_of(&self, session: &mut Session) -> Result<Arc<Catalog>, StoreError> {
+        let version = catalog::version(session).await?;
+        session.keep_statements_of(&version);
+        if self.is_read_at(&version) {
+            return Ok(self.catalog());
+        }
+        let (mut relations, _) = self.known_tables(session).await?;
         // Declared order first, then what else the database has.
         let place = |relation: &Relation| {
             let names = self.declarations.iter().position(|declared| declared.name == relation.table.name);
             names.unwrap_or(usize::MAX)
         };
         relations.sort_by_key(place);
-        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
-        Ok(())
+        let catalog = Arc::new(Catalog::new(relations));
+        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = (version, Arc::clone(&catalog));
+        Ok(catalog)
     }
 
     /// The tables that are there, with the declared rules, and the declarations of those that are not.
     async fn known_tables(
         &self,
         session: &mut Session,
-        only: Option<&[String]>,
     ) -> Result<(Vec<Relation>, Vec<TableDeclaration>), StoreError> {
         let definitions = catalog::definitions(session).await?;
-        let kept: Vec<Relation> = definitions.into_iter().map(catalog::Definition::relation).collect();
+        let made: Vec<Relation> = definitions.into_iter().map(catalog::Definition::relation).collect();
         let in_place = match session.dialect() {
             Dialect::Sqlite => Vec::new(),
             Dialect::Postgres => catalog::introspect(session).await?,
         };
+        let kept = catalog::as_they_are(session, made, &in_place).await?;
         let is_kept = |name: &str| kept.iter().any(|relation| relation.table.name == name);
         let mut found: Vec<Relation> =
-            in_place.iter().filter(|relation| !is_kept(&relation.table.name)).cloned().collect();
-        if let Some(only) = only {
+            in_place.into_iter().filter(|relation| !is_kept(&relation.table.name)).collect();
+        if let Some(only) = &self.only {
             found.retain(|relation| {
                 only.contains(&relation.table.name) || self.declaration(&relation.table.name).is_some()
             });
         }
-        let mut kept = kept;
-        for relation in &mut kept {
-            if let Some(there) = in_place.iter().find(|there| there.table.name == relation.table.name) {
-                relation.read_only_reason.clone_from(&there.read_only_reason);
-                relation.notes.clone_from(&there.notes);
-            }
-        }
-        self.mark_foreign(session, &mut kept).await?;
         let declared = kept.into_iter().filter(|relation| self.declaration(&relation.table.name).is_some());
         let (mut relations, mut missing) = (Vec::new(), Vec::new());
         for relation in declared.chain(found) {
@@ -85,70 +121,6 @@ impl Inner {
             }
         }
         Ok((relations, missing))
-    }
-
-    /// Marks tables with what somebody else added to them, unless their owner accepts it.
-    async fn mark_foreign(&self, session: &mut Session, kept: &mut [Relation]) -> Result<(), StoreError> {
-        self.schema_version.store(catalog::schema_version(session).await?, Ordering::Relaxed);
-        catalog::mark_foreign(session, kept).await?;
-        for relation in kept {
-            if self.declaration(&relation.table.name).is_some_and(|declared| declared.accept_triggers) {
-                relation.read_only_reason = None;
-            }
-        }
-        Ok(())
-    }
-
-    /// Looks again whether somebody has added triggers or cascades since the tables were opened. Whoever is about to
-    /// commit asks, in the same transaction.
-    pub(crate) async fn check_schema(
-        &self,
-        session: &mut Session,
-        touched: &HashSet<&str>,
-    ) -> Result<(), StoreError> {
-        if catalog::schema_version(session).await? == self.schema_version.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let mut kept: Vec<Relation> = match session.dialect() {
-            Dialect::Sqlite => {
-                catalog::definitions(session).await?.into_iter().map(catalog::Definition::relation).collect()
-            }
-            Dialect::Postgres => catalog::introspect(session).await?,
-        };
-        // PostgreSQL itself refuses a value of the former type.
-        if session.dialect() == Dialect::Sqlite {
-            self.check_types(&kept, touched)?;
-        }
-        self.mark_foreign(session, &mut kept).await?;
-        let is_touched = |relation: &Relation| {
-            relation.read_only_reason.is_some() && touched.contains(relation.table.name.as_str())
-        };
-        match kept.into_iter().find(is_touched) {
-            Some(relation) => {
-                // The next one must look again.
-                self.schema_version.store(0, Ordering::Relaxed);
-                Err(StoreError::ReadOnly { table: relation.table.name, reason: relation.read_only_reason })
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses to write to tables whose columns have got other types since they were opened.
-    fn check_types(&self, now: &[Relation], touched: &HashSet<&str>) -> Result<(), StoreError> {
-        let catalog = self.catalog();
-        let is_other = |relation: &&Relation| {
-            let known = catalog.relations().find(|known| known.table.name == relation.table.name);
-            known.is_some_and(|known| known.storage != relation.storage)
-        };
-        let mut found = now.iter().filter(|relation| touched.contains(relation.table.name.as_str()));
-        match found.find(is_other) {
-            None => Ok(()),
-            Some(relation) => Err(StoreError::Declaration {
-                what: format!("table `{}`", relation.table.name),
-                message: "another process has given its columns other types meanwhile".to_owned(),
-                hint: Some("start this one again".to_owned()),
-            }),
-        }
     }
 
     fn with_rules(&self, mut relation: Relation) -> Result<Relation, StoreError> {
@@ -165,9 +137,6 @@ impl Inner {
             }
             if declaration.seed.is_some() {
                 relation.notes.push("it was there before, so its seed is not used".to_owned());
-            }
-            if declaration.accept_triggers && !relation.table.key.is_empty() {
-                relation.read_only_reason = None;
             }
         }
         catalog::apply_rules(&mut relation, declaration)?;
@@ -195,14 +164,10 @@ impl Inner {
     }
 
     /// Makes missing tables and indexes, in one transaction with their ledger entry.
-    async fn make_tables(
-        &self,
-        only: Option<&[String]>,
-        seeds: &HashMap<String, Seed>,
-    ) -> Result<Vec<Relation>, StoreError> {
+    async fn make_tables(&self, seeds: &HashMap<String, Seed>) -> Result<(), StoreError> {
         let mut session = self.pool.begin(Intent::Write).await?;
         // Another process may have made them meanwhile.
-        let (mut relations, missing) = self.known_tables(&mut session, only).await?;
+        let (mut relations, missing) = self.known_tables(&mut session).await?;
         let mut made = Vec::new();
         for declaration in missing {
             let Some(seed) = seeds.get(&declaration.name) else { continue };
@@ -221,13 +186,11 @@ impl Inner {
             catalog::create_missing_indexes(&mut session, relation, wanted).await?;
         }
         if made.is_empty() {
-            session.commit().await?;
-            return Ok(relations);
+            return session.commit().await;
         }
         self.check_seeded(&mut session, &relations).await?;
         let kind = if is_seeded { "seed" } else { "retype" };
-        self.finish_seed(session, kind, &relations, made, EntryNote::by("ordain", "open")).await?;
-        Ok(relations)
+        self.finish_seed(session, kind, &relations, made, EntryNote::by("ordain", "open")).await.map(drop)
     }
 
     async fn read_seed(&self, declaration: &TableDeclaration) -> Result<Seed, StoreError> {
@@ -339,7 +302,7 @@ impl Inner {
         }
         self.check_seeded(&mut session, &relations).await?;
         let done = self.finish_seed(session, "reseed", &relations, done, note).await?;
-        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(Catalog::new(relations));
+        self.refresh().await?;
         Ok(done)
     }
 }
@@ -360,11 +323,15 @@ fn relation_of(table: &Table) -> Relation {
         storage: table.columns.iter().map(|column| Storage::kept(column.column_type)).collect(),
         table: table.clone(),
         identity: Identity::DocId,
+        shape: Shape::Table,
         namespace: None,
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
+        followers: Vec::new(),
         max_rows_changed: None,
         read_only_reason: None,
+        is_lockable: false,
+        allows_triggers: false,
         notes: Vec::new(),
         seed_notes: Vec::new(),
     }

@@ -1,6 +1,8 @@
 //! How a transaction ends: reviewed, committed, held.
 
-use ordain_types::{RunRecord, RunState};
+use std::sync::Arc;
+
+use ordain_types::{Diff, RunRecord, RunState};
 
 use super::Transaction;
 use crate::Answer;
@@ -9,6 +11,7 @@ use crate::error::StoreError;
 use crate::ledger::{self, EntryNote};
 use crate::outbox;
 use crate::review::{self, Review};
+use crate::row_history;
 use crate::row_sums;
 use crate::runs;
 
@@ -16,11 +19,14 @@ impl Transaction {
     /// Checks the rules of the tables, then every invariant, against what was changed so far.
     pub fn review(&mut self) -> Answer<'_, Review> {
         Box::pin(async move {
-            let mut review = Review { diff: self.diff(), invariants: Vec::new(), violations: Vec::new() };
+            let mut review = Review { diff: Diff::default(), invariants: Vec::new(), violations: Vec::new() };
             if !self.has_changes() {
                 return Ok(review);
             }
-            review.violations = review::rules(&self.catalog, &self.changes, self.rules_lifted);
+            self.see_triggers().await?;
+            review.diff = self.diff();
+            review.violations =
+                review::rules(&self.catalog, &self.changes, self.rules_lifted, &self.rows_before);
             let (store, catalog) = (&self.store, &self.catalog);
             let (results, broken) = review::invariants(
                 &mut self.session,
@@ -33,7 +39,11 @@ impl Transaction {
             review.invariants = results;
             review.violations.extend(broken);
             if let Some(access) = &self.access {
-                review.violations.extend(access.violation(self.changes.rows()));
+                review.violations.extend(
+                    access.violation(
+                        self.rows_before.values().sum::<u64>().saturating_add(self.changes.rows()),
+                    ),
+                );
                 // An invariant is the owner's, and may show rows that this caller may not see.
                 review.invariants.iter_mut().for_each(|result| result.rows.clear());
                 review.violations.iter_mut().for_each(|violation| violation.rows.clear());
@@ -66,6 +76,7 @@ impl Transaction {
         mut record: RunRecord,
         note: EntryNote,
     ) -> Result<RunRecord, StoreError> {
+        self.session.check_writes().await?;
         let review = self.review().await?;
         if !review.violations.is_empty() {
             self.session.roll_back().await?;
@@ -75,21 +86,34 @@ impl Transaction {
         record.diff = review.diff;
         record.calls.clone_from(&self.calls);
         record.invariants = review.invariants;
-        self.commit_as(record.kind.as_str(), record, note).await
+        Box::pin(self.commit_as(record.kind.as_str(), record, note)).await
     }
 
     /// Commits what was reviewed, with an entry of the given kind.
     pub(crate) async fn commit_as(
-        mut self,
+        self,
         kind: &str,
         record: RunRecord,
         note: EntryNote,
     ) -> Result<RunRecord, StoreError> {
-        let touched = self.changes.touched().map(|(table, ..)| self.catalog.at(table).table.name.as_str());
-        self.store.check_schema(&mut self.session, &touched.collect()).await?;
+        self.commit_all(kind, record, Vec::new(), note).await
+    }
+
+    /// Commits with the record of a run, whose entry says what was changed, and with those of others that it settles too.
+    pub(crate) async fn commit_all(
+        mut self,
+        kind: &str,
+        mut record: RunRecord,
+        others: Vec<RunRecord>,
+        note: EntryNote,
+    ) -> Result<RunRecord, StoreError> {
         self.session.order().await?;
         self.note_ids().await?;
         let changes = self.change_set();
+        self.session.check_writes().await?;
+        let by_triggers = self.session.by_triggers();
+        record.by_triggers =
+            by_triggers.iter().map(|(table, rows)| (table.clone(), rows.unsigned_abs())).collect();
         let record = runs::with_receipt(record);
         let (store, session) = (&self.store, &mut self.session);
         runs::write(session, &record, Some(&changes), kind, &note).await?;
@@ -97,14 +121,28 @@ impl Transaction {
             outbox::put(session, &record, 0, &store.clock.timestamp()).await?;
         }
         let tail = store.ledger.tail(session).await?;
-        let (before, sums) = row_sums::advance(&store.ledger, &tail, &self.catalog, &changes);
+        let (before, mut sums) = row_sums::advance(&store.ledger, &tail, &self.catalog, &changes);
+        // What triggers wrote is not known row by row.
+        sums.retain(|table, _| by_triggers.keys().all(|written| !names_table(written, table)));
         let plan = note.plan.clone();
+        let (who, through) = (note.who.clone(), note.through.clone());
         let mut entry = runs::entry(kind, &record, Some(&changes), note);
         entry.content["rows_before"] = serde_json::json!(before);
         entry.content["rows"] = serde_json::json!(sums);
-        let (entry, checkpoint) = store.ledger.next(&tail, session.dialect(), &store.clock, entry);
+        let (entry, mut checkpoint) = store.ledger.next(&tail, session.dialect(), &store.clock, entry);
         let kept = row_sums::keep(&store.ledger, session.dialect(), checkpoint.seq, &sums);
-        ledger::write_entry(session, vec![entry, kept]).await?;
+        let touched = row_history::note(session.dialect(), &self.catalog, &record.run_id, &changes);
+        ledger::write_entry(session, [entry, kept].into_iter().chain(touched).collect()).await?;
+        for other in others {
+            let (other, unchanged) = (runs::with_receipt(other), ChangeSet::default());
+            let note = EntryNote::by(&who, &through);
+            runs::write(session, &other, Some(&unchanged), kind, &note).await?;
+            let tail = store.ledger.tail(session).await?;
+            let entry = runs::entry(kind, &other, Some(&unchanged), note);
+            let (entry, next) = store.ledger.next(&tail, session.dialect(), &store.clock, entry);
+            ledger::write_entry(session, vec![entry]).await?;
+            checkpoint = next;
+        }
         let upkeep = runs::Upkeep { plan, changed: Some(checkpoint.seq) };
         upkeep.with_run(session, &store.clock).await?;
         let committed = self.session.commit().await;
@@ -117,6 +155,7 @@ impl Transaction {
     /// Rolls back and keeps the diff for approval.
     pub fn hold(mut self, mut record: RunRecord, note: EntryNote) -> Answer<'static, RunRecord> {
         Box::pin(async move {
+            self.session.check_writes().await?;
             let review = self.review().await?;
             let (changes, is_changed) = (self.change_set(), self.has_changes());
             let store = self.store.clone();
@@ -133,7 +172,25 @@ impl Transaction {
         })
     }
 
+    /// Reads the rows again that were written, where triggers wrote after the run.
+    async fn see_triggers(&mut self) -> Result<(), StoreError> {
+        if self.session.by_triggers().is_empty() {
+            return Ok(());
+        }
+        for (place, doc_ids) in self.changes.present() {
+            let relation = Arc::clone(self.catalog.at(place));
+            let images = self.images(place, &relation, doc_ids.clone()).await?;
+            self.changes.refresh(place, &doc_ids, images);
+        }
+        Ok(())
+    }
+
     fn change_set(&self) -> ChangeSet {
         self.changes.change_set(&self.catalog)
     }
+}
+
+/// Whether the database's name of a table, which may begin with its schema, is that of a kept table.
+fn names_table(written: &str, table: &str) -> bool {
+    written.rsplit('.').next() == Some(table)
 }

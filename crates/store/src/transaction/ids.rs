@@ -23,7 +23,10 @@ impl Transaction {
             return Err(uncounted(table, "its key is not one column"));
         };
         let kept = self.last_id(table).await?;
-        let is_number = relation.table.column(key).is_some_and(|it| it.column_type == ColumnType::Integer);
+        let is_number = relation
+            .table
+            .column(key)
+            .is_some_and(|it| matches!(it.column_type, ColumnType::Integer | ColumnType::Decimal));
         let (prefix, newest) = if is_number {
             (None, self.largest(&relation, key, None).await?)
         } else {
@@ -53,7 +56,7 @@ impl Transaction {
     ) -> Result<(Option<String>, Option<String>), StoreError> {
         let newest: Vec<String> = relation.order().iter().map(|column| format!("{column} DESC")).collect();
         let mut sql = self.session.sql("SELECT ");
-        sql.result(&crate::sql::quoted(key)).push(" FROM ").push(&relation.sql_name());
+        sql.result(&crate::sql::quoted(key)).push(" FROM ").push(&relation.sql_rows());
         sql.push(" ORDER BY ").push(&newest.join(", ")).push(" LIMIT ").integer_param(COMPARED);
         let rows = self.session.read(sql).await?;
         let prefixes: Vec<&str> = rows
@@ -84,7 +87,7 @@ impl Transaction {
     ) -> Result<Option<String>, StoreError> {
         let key = crate::sql::quoted(key);
         let mut sql = self.session.sql("SELECT ");
-        sql.result(&key).push(" FROM ").push(&relation.sql_name());
+        sql.result(&key).push(" FROM ").push(&relation.sql_rows());
         match prefix {
             None => sql.push(" ORDER BY ").push(&key).push(" DESC LIMIT 1"),
             Some(prefix) => {

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use ordain_types::ColumnType;
+
 use super::Transaction;
 use crate::condition::{self, Compiled, Condition, Test};
 use crate::error::StoreError;
 use crate::protocol::{Page, PageRow, Reply};
-use crate::relation::{DOC_ID, Identity, Image, Relation, address_of_doc_id};
+use crate::relation::{DOC_ID, Identity, Image, ROW_NUMBER, Relation, address_of_doc_id};
 use crate::session::Rows;
 use crate::sql::{Datum, Sql, quoted};
 
@@ -27,7 +29,13 @@ impl Transaction {
         let compiled = self.compile(&relation, search.condition.as_ref())?;
         let limit = search.limit.unwrap_or(u64::MAX).clamp(1, self.store.limits.page_rows_max);
         let as_of = search.as_of.unwrap_or_else(|| self.changes.writes());
-        let mut page = Page { columns: columns(&relation), exact: compiled.exact, as_of, ..Page::default() };
+        let mut page = Page {
+            columns: columns(&relation),
+            decimals: decimals(&relation),
+            exact: compiled.exact,
+            as_of,
+            ..Page::default()
+        };
         page.last = search.after;
         if compiled.test == Test::False {
             return Ok(page);
@@ -37,7 +45,7 @@ impl Transaction {
         for image in images.0 {
             page.last = Some(image.doc_id);
             if !self.changes.is_younger(place, image.doc_id, as_of) {
-                page.rows.push(page_row(&relation, image));
+                page.rows.push(page_row(&relation, &image));
             }
         }
         Ok(page)
@@ -53,9 +61,10 @@ impl Transaction {
                 value: self.store.limits.query_bytes_max,
             });
         }
-        let rows = images.into_iter().map(|image| page_row(&relation, image)).collect();
+        let rows = images.iter().map(|image| page_row(&relation, image)).collect();
         Ok(Page {
             columns: columns(&relation),
+            decimals: decimals(&relation),
             rows,
             exact: true,
             as_of: self.changes.writes(),
@@ -74,7 +83,7 @@ impl Transaction {
             return Ok(Reply::Count { count: None, exact: false });
         }
         let mut sql = self.session.sql("SELECT ");
-        sql.result("count(*)").push(" FROM ").push(&relation.sql_name()).push(" WHERE ");
+        sql.result("count(*)").push(" FROM ").push(&relation.sql_rows()).push(" WHERE ");
         compiled.test.write(&mut sql);
         let rows = self.session.read(sql).await?;
         let count = rows.first().and_then(|row| row[0].as_integer());
@@ -129,6 +138,9 @@ impl Transaction {
             Identity::DocId => {
                 sql.push(" AND ").name(DOC_ID).push(" > ").integer_param(after);
             }
+            Identity::RowNumber => {
+                sql.push(" AND ").name(ROW_NUMBER).push(" > ").integer_param(after);
+            }
             Identity::IntegerKey(position) => {
                 sql.push(" AND ")
                     .name(&relation.table.columns[position].name)
@@ -182,6 +194,7 @@ impl Transaction {
     fn push_ids(&self, place: usize, relation: &Relation, sql: &mut Sql, ids: &[i64]) {
         let column = match relation.identity {
             Identity::DocId => quoted(DOC_ID),
+            Identity::RowNumber => quoted(ROW_NUMBER),
             Identity::IntegerKey(position) => quoted(&relation.table.columns[position].name),
             Identity::Key => "ctid".to_owned(),
         };
@@ -198,14 +211,19 @@ impl Transaction {
         sql.push(")");
     }
 
-    fn select(&self, relation: &Relation) -> Sql {
+    pub(super) fn select(&self, relation: &Relation) -> Sql {
         let mut sql = self.session.sql("SELECT ");
         relation.push_image(&mut sql);
-        sql.push(" FROM ").push(&relation.sql_name()).push(" WHERE ");
+        sql.push(" FROM ").push(&relation.sql_rows()).push(" WHERE ");
         sql
     }
 
-    fn decode(&self, place: usize, relation: &Relation, rows: Rows) -> Result<Vec<Image>, StoreError> {
+    pub(super) fn decode(
+        &self,
+        place: usize,
+        relation: &Relation,
+        rows: Rows,
+    ) -> Result<Vec<Image>, StoreError> {
         rows.into_iter()
             .map(|row| {
                 let mut image = relation.image(row)?;
@@ -220,8 +238,14 @@ fn columns(relation: &Relation) -> Vec<String> {
     relation.visible_columns().map(|(_, column)| column.name.clone()).collect()
 }
 
-fn page_row(relation: &Relation, mut image: Image) -> PageRow {
-    let values = relation.visible_columns().map(|(position, _)| image.values[position].take()).collect();
+/// The places of the decimals among the visible columns.
+fn decimals(relation: &Relation) -> Vec<usize> {
+    let types = relation.visible_columns().map(|(_, column)| column.column_type).enumerate();
+    types.filter(|(_, holds)| *holds == ColumnType::Decimal).map(|(place, _)| place).collect()
+}
+
+fn page_row(relation: &Relation, image: &Image) -> PageRow {
+    let values = relation.visible_columns().map(|(position, _)| relation.shown(position, image)).collect();
     PageRow { doc_id: image.doc_id, values }
 }
 

@@ -7,10 +7,12 @@ use ordain_types::Row;
 use serde_json::Value;
 
 use super::Transaction;
+use super::followers::Followers;
 use crate::condition::{Condition, Test};
 use crate::error::StoreError;
 use crate::protocol::{Reply, RowUpdate, Target};
-use crate::relation::{ABSENT, DOC_ID, Filled, Identity, Image, Relation};
+use crate::relation::{ABSENT, DOC_ID, Filled, Image, Kind, Relation};
+use crate::session::Manner;
 use crate::sql::{Dialect, Sql, literal};
 use crate::value;
 
@@ -35,8 +37,11 @@ impl Transaction {
         if doc_ids.len() != rows.len() {
             return Err(StoreError::BadCall { message: "there are not as many ids as rows".to_owned() });
         }
+        let dialect = self.session.dialect();
         let images = std::iter::zip(rows, doc_ids)
-            .map(|(row, doc_id)| Ok((new_values(&relation, row, self.store.limits.row_bytes_max)?, doc_id)))
+            .map(|(row, doc_id)| {
+                Ok((new_values(dialect, &relation, row, self.store.limits.row_bytes_max)?, doc_id))
+            })
             .collect::<Result<Vec<_>, StoreError>>()?;
         self.make_room(place, &relation, images.len())?;
         let doc_ids = self.insert_values(place, &relation, images).await?;
@@ -78,7 +83,7 @@ impl Transaction {
     ) -> Result<Reply, StoreError> {
         let (place, relation) = self.place(table)?;
         may_write(&relation)?;
-        let assignments = assignments(&relation, set, unset)?;
+        let assignments = assignments(self.session.dialect(), &relation, set, unset)?;
         let Some(images) = self.targets(place, &relation, target).await? else {
             return Ok(Reply::Written { doc_ids: Vec::new(), exact: false });
         };
@@ -104,7 +109,10 @@ impl Transaction {
         for row in rows {
             let found = images.binary_search_by_key(&row.doc_id, |image| image.doc_id);
             if let Ok(index) = found {
-                updates.push((images[index].clone(), assignments(&relation, row.set, row.unset)?));
+                updates.push((
+                    images[index].clone(),
+                    assignments(self.session.dialect(), &relation, row.set, row.unset)?,
+                ));
             }
         }
         self.update_images(place, &relation, updates).await
@@ -144,20 +152,45 @@ impl Transaction {
         relation: &Arc<Relation>,
         images: Vec<Image>,
     ) -> Result<(), StoreError> {
+        let followers =
+            self.followers(place, images.iter().map(|image| (image.clone(), None)).collect()).await?;
+        let own = |index: &usize| !followers.takes(*index);
+        let images: Vec<Image> =
+            images.into_iter().enumerate().filter(|(index, _)| own(index)).map(|(_, image)| image).collect();
         let statements = images.iter().map(|image| {
             let mut sql = self.session.sql("DELETE FROM ");
-            sql.push(&relation.sql_name()).push(" WHERE ");
+            sql.push(&relation.sql_rows()).push(" WHERE ");
             relation.push_row_condition(&mut sql, image);
             sql.push(" RETURNING ");
             relation.push_image(&mut sql);
             sql
         });
         let statements = statements.collect();
-        self.write_statements(relation, statements, |_| relation.broken("a row is gone")).await?;
+        self.write_followed(relation, statements, &followers, |_| relation.broken("a row is gone")).await?;
         for image in images {
             self.changes.note(place, Some(image), None, None);
         }
-        Ok(())
+        self.note_followers(followers).await
+    }
+
+    /// Sends statements after which other rows follow.
+    async fn write_followed(
+        &mut self,
+        relation: &Arc<Relation>,
+        statements: Vec<Sql>,
+        followers: &Followers,
+        in_the_way: impl Fn(usize) -> StoreError,
+    ) -> Result<Vec<Image>, StoreError> {
+        if followers.is_empty() {
+            return self.write_statements(relation, statements, in_the_way).await;
+        }
+        let expected = self.expected(followers);
+        self.session.expect_writes(&expected, 1);
+        let written = self.write_statements(relation, statements, in_the_way).await;
+        if written.is_err() {
+            self.session.expect_writes(&expected, -1);
+        }
+        written
     }
 
     async fn update_images(
@@ -171,7 +204,7 @@ impl Transaction {
         let changed = updates
             .into_iter()
             .filter_map(|(before, assignments)| {
-                let after = with_assignments(&before, &assignments);
+                let after = with_assignments(relation, &before, &assignments);
                 (after != before.values).then_some((before, after))
             })
             .collect::<Vec<_>>();
@@ -195,21 +228,17 @@ impl Transaction {
             let (before, after) = &rows[index.min(rows.len() - 1)];
             row_in_the_way(relation, after, Some(before.doc_id))
         };
-        let written = self.write_statements(relation, statements, describe).await?;
-        for ((before, _), mut after) in std::iter::zip(rows, written) {
-            let address = after.doc_id;
-            // A row keeps its id while it moves, unless its id is its key.
-            if !matches!(relation.identity, Identity::IntegerKey(_)) {
-                after.doc_id = before.doc_id;
-                self.changes.note(place, Some(before), Some(after), Some(address));
-            } else if after.doc_id == before.doc_id {
-                self.changes.note(place, Some(before), Some(after), None);
-            } else {
-                self.changes.note(place, Some(before), None, None);
-                self.changes.note(place, None, Some(after), None);
-            }
+        let followers = self
+            .followers(
+                place,
+                rows.iter().map(|(before, after)| (before.clone(), Some(after.clone()))).collect(),
+            )
+            .await?;
+        let written = self.write_followed(relation, statements, &followers, describe).await?;
+        for ((before, _), after) in std::iter::zip(rows, written) {
+            self.note_written(place, relation, before, after);
         }
-        Ok(())
+        self.note_followers(followers).await
     }
 
     /// The images of the rows that a write is about; nothing when SQL cannot tell which they are.
@@ -272,11 +301,11 @@ impl Transaction {
         while rest.peek().is_some() {
             let group: Vec<Sql> = rest.by_ref().take(ROWS_AT_ONCE).collect();
             let count = group.len();
-            let written =
-                self.session.write_all(group, relation.is_kept()).await.map_err(|(index, error)| {
-                    let error = explain(relation, error, || in_the_way(first + index));
-                    if first > 0 && error.is_callers() { relation.broken(&error.to_string()) } else { error }
-                })?;
+            let manner = Manner { by_key: relation.is_kept(), triggers: relation.allows_triggers };
+            let written = self.session.write_all(group, manner).await.map_err(|(index, error)| {
+                let error = explain(relation, error, || in_the_way(first + index));
+                if first > 0 && error.is_callers() { relation.broken(&error.to_string()) } else { error }
+            })?;
             for mut rows in written {
                 images.push(relation.image(rows.pop().unwrap_or_default())?);
             }
@@ -311,7 +340,8 @@ impl Transaction {
                 relation.push_value(sql, *position, values[*position].as_ref());
             });
             if relation.is_kept() {
-                sql.push(", ").bind(relation.absent(values), "text");
+                let listed = relation.absent(sql.dialect, values);
+                sql.push(", ").bind(listed, "text");
                 if let Some(doc_id) = doc_id {
                     sql.push(", ").integer_param(doc_id);
                 }
@@ -325,7 +355,7 @@ impl Transaction {
 
     fn update_statement(&self, relation: &Relation, before: &Image, after: &[Option<Value>]) -> Sql {
         let mut sql = self.session.sql("UPDATE ");
-        sql.push(&relation.sql_name()).push(" SET ");
+        sql.push(&relation.sql_rows()).push(" SET ");
         let is_changed = |position: usize| {
             before.values[position] != after[position]
                 && relation.storage[position].filled != Filled::Calculated
@@ -336,7 +366,10 @@ impl Transaction {
             relation.push_value(sql, position, after[position].as_ref());
         });
         if relation.is_kept() {
-            sql.push(", ").name(ABSENT).push(" = ").bind(relation.absent(after), "text");
+            sql.push(", ")
+                .name(ABSENT)
+                .push(" = ")
+                .bind(relation.absent(self.session.dialect(), after), "text");
         }
         sql.push(" WHERE ");
         relation.push_row_condition(&mut sql, before);
@@ -374,7 +407,7 @@ impl Transaction {
     }
 
     /// Whether so many more rows may be touched.
-    fn make_room(&self, place: usize, relation: &Relation, more: usize) -> Result<(), StoreError> {
+    pub(super) fn make_room(&self, place: usize, relation: &Relation, more: usize) -> Result<(), StoreError> {
         let limits = &self.store.limits;
         let more = more as u64;
         // A row may be written twice, so that only a new one counts; without asking for each, more than allowed is
@@ -385,8 +418,11 @@ impl Transaction {
         if self.changes.bytes() > limits.images_bytes_max {
             return Err(StoreError::Limit { limit: "images_bytes_max", value: limits.images_bytes_max });
         }
-        match relation.max_rows_changed {
-            Some(value) if !self.rules_lifted && (more > value || self.changes.rows_of(place) > value) => {
+        let before = self.rows_before.get(&relation.table.name).copied().unwrap_or_default();
+        match relation.max_rows_changed.map(|most| (most, most.saturating_sub(before))) {
+            Some((value, left))
+                if !self.rules_lifted && (more > left || self.changes.rows_of(place) > left) =>
+            {
                 Err(StoreError::Limit { limit: "max_rows_changed", value })
             }
             _ => Ok(()),
@@ -407,14 +443,19 @@ fn explain(relation: &Relation, error: StoreError, in_the_way: impl Fn() -> Stor
 }
 
 /// A new row's values, one for each column.
-fn new_values(relation: &Relation, row: Row, bytes_max: u64) -> Result<Vec<Option<Value>>, StoreError> {
+fn new_values(
+    dialect: Dialect,
+    relation: &Relation,
+    row: Row,
+    bytes_max: u64,
+) -> Result<Vec<Option<Value>>, StoreError> {
     let mut values: Vec<Option<Value>> = vec![None; relation.storage.len()];
     for (name, value) in row.fields {
         let position = relation.visible(&name)?;
         if values[position].is_some() {
             return Err(StoreError::BadCall { message: format!("the field `{name}` is given twice") });
         }
-        values[position] = Some(checked(relation, position, value)?);
+        values[position] = Some(checked(dialect, relation, position, value)?);
     }
     if relation.is_kept() {
         let lacking = |(position, column): &(usize, &ordain_types::Column)| {
@@ -428,11 +469,16 @@ fn new_values(relation: &Relation, row: Row, bytes_max: u64) -> Result<Vec<Optio
     Ok(values)
 }
 
-fn assignments(relation: &Relation, set: Row, unset: Vec<String>) -> Result<Assignments, StoreError> {
+fn assignments(
+    dialect: Dialect,
+    relation: &Relation,
+    set: Row,
+    unset: Vec<String>,
+) -> Result<Assignments, StoreError> {
     let mut assignments = Vec::with_capacity(set.fields.len() + unset.len());
     for (name, value) in set.fields {
         let position = relation.visible(&name)?;
-        assignments.push((position, Some(checked(relation, position, value)?)));
+        assignments.push((position, Some(checked(dialect, relation, position, value)?)));
     }
     for name in unset {
         let position = relation.visible(&name)?;
@@ -446,24 +492,44 @@ fn assignments(relation: &Relation, set: Row, unset: Vec<String>) -> Result<Assi
     Ok(assignments)
 }
 
-fn checked(relation: &Relation, position: usize, value: Value) -> Result<Value, StoreError> {
+fn checked(
+    dialect: Dialect,
+    relation: &Relation,
+    position: usize,
+    value: Value,
+) -> Result<Value, StoreError> {
     let column = &relation.table.columns[position];
     if relation.storage[position].filled != Filled::No {
         return Err(bad_value(relation, &column.name, "a value of yours: the database fills it".to_owned()));
     }
+    if let (Kind::Array { .. }, false) =
+        (relation.storage[position].kind, value.is_array() || value.is_null())
+    {
+        return Err(bad_value(relation, &column.name, "anything but a list".to_owned()));
+    }
     let checked = value::check(column.column_type, column.nullable, value)
+        .map_err(|message| bad_value(relation, &column.name, message))?;
+    value::check_held(dialect, &relation.storage[position], &checked)
         .map_err(|message| bad_value(relation, &column.name, message))?;
     if relation.table.key.contains(&column.name) && value::weight(&checked) > KEY_BYTES_MAX {
         let message = format!("a key of more than {KEY_BYTES_MAX} bytes");
         return Err(bad_value(relation, &column.name, message));
     }
-    Ok(checked)
+    Ok(value::image(&relation.storage[position], checked))
 }
 
-fn with_assignments(before: &Image, assignments: &Assignments) -> Vec<Option<Value>> {
+/// What a row becomes. A column that is assigned what it shows keeps what it holds.
+fn with_assignments(relation: &Relation, before: &Image, assignments: &Assignments) -> Vec<Option<Value>> {
     let mut values = before.values.clone();
-    for (position, value) in assignments {
-        values[*position].clone_from(value);
+    for (position, assigned) in assignments {
+        let (storage, held) = (&relation.storage[*position], &before.values[*position]);
+        let is_same = |assigned: &Value| {
+            relation.shown(*position, before).as_ref() == Some(&value::shown(storage, assigned.clone()))
+        };
+        if !assigned.as_ref().is_some_and(is_same) {
+            let merged = assigned.clone().map(|assigned| value::merged(storage, held.as_ref(), assigned));
+            values[*position] = merged;
+        }
     }
     values
 }

@@ -5,7 +5,8 @@
 
 pub(crate) mod python;
 
-use ordain_store::{Intent, Store};
+use ordain_store::{ColumnDeclaration, Intent, Store};
+use ordain_types::ColumnType;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -49,6 +50,7 @@ fn documents() -> Value {
         field("r", json!(reals[n % reals.len()]), 8, 17);
         field("b", json!(n % 2 == 0), 10, 6);
         field("j", nested[n % nested.len()].clone(), 9, 12);
+        field("any", nested[n % nested.len()].clone(), 9, 12);
         document.insert("n".to_owned(), json!(n));
         documents.push(Value::Object(document));
     }
@@ -58,7 +60,7 @@ fn documents() -> Value {
 fn path() -> impl Strategy<Value = Vec<String>> {
     let names = prop::sample::select(vec!["a", "b", "c", "1", "ключ", "x\"y", "0"]);
     let names = prop::collection::vec(names, 0..3);
-    (prop::sample::select(vec!["t", "i", "r", "b", "j", "j", "j"]), names)
+    (prop::sample::select(vec!["t", "i", "r", "b", "j", "j", "j", "any", "any"]), names)
         .prop_map(|(column, rest)| [column].into_iter().chain(rest).map(str::to_owned).collect())
 }
 
@@ -135,7 +137,10 @@ fn agree_with_python(world: &World) {
     let runtime = Runtime::new().unwrap();
     let (store, documents) = runtime.block_on(async {
         let mut options = world.options();
-        options.tables = vec![world.table("things", "n", &documents().to_string())];
+        let mut table = world.table("things", "n", &documents().to_string());
+        let nested = ColumnDeclaration { column_type: ColumnType::Json, nullable: true };
+        table.columns.insert("j".to_owned(), nested);
+        options.tables = vec![table];
         let store = Store::open(options).await.unwrap();
         let documents = rows(&store, "things").await;
         (store, documents)

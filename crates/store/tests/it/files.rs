@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ordain_store::{BucketOptions, Clock, FilePlace, KeptFile, Secret, Store, StoreOptions};
-use ordain_testkit::s3;
+use ordain_store::{KeptFile, Store, StoreOptions};
 
 use crate::world::on_both;
 
@@ -28,7 +27,7 @@ on_both! {
 
     async fn files_are_in_a_folder_where_one_is_named(world: World) {
         let folder = tempfile::tempdir().unwrap();
-        let in_folder = || StoreOptions { files: Some(FilePlace::Folder(folder.path().join("shared"))), ..world.shop_options() };
+        let in_folder = || StoreOptions { files: Some(folder.path().join("shared")), ..world.shop_options() };
         let before = world.shop().await;
         before.keep_file(OWNER, "old.txt", b"from before").await.unwrap();
         let (one, other) = (Store::open(in_folder()).await.unwrap(), Store::open(in_folder()).await.unwrap());
@@ -50,71 +49,6 @@ on_both! {
         assert_eq!((contents().len(), other.kept_file(OWNER, "b.txt").await.unwrap()), (1, None));
         one.remove_files(OWNER).await.unwrap();
         assert_eq!((contents().len(), other.kept_files(OWNER).await.unwrap().len()), (0, 0));
-    }
-
-    async fn files_are_in_a_bucket_where_one_is_named(world: World) {
-        let server = s3::Server::start();
-        let options = |key_id: &str, bucket: &str| {
-            let files = FilePlace::Bucket(BucketOptions {
-                address: format!("{}{bucket}", server.address),
-                region: "us-east-1".to_owned(),
-                key_id: key_id.to_owned(),
-                secret: Secret(s3::KEY.to_owned()),
-                token: None,
-            });
-            StoreOptions { files: Some(files), clock: Clock::default(), ..world.shop_options() }
-        };
-        let open = |key_id: &str, bucket: &str| Store::open(options(key_id, bucket));
-        let (one, other) = (open(s3::KEY, "/ordain").await.unwrap(), open(s3::KEY, "/ordain").await.unwrap());
-        let long: Vec<u8> = (0..3_000_000_u32).flat_map(u32::to_le_bytes).take(5_000_001).collect();
-        for content in [&b"first"[..], &long, b""] {
-            one.keep_file(OWNER, "../a.txt", content).await.unwrap();
-            assert!(other.kept_file(OWNER, "../a.txt").await.unwrap().as_deref() == Some(content));
-        }
-        assert_eq!(server.holding(b"first"), 0, "a newer version replaces the older one");
-        one.keep_file(OWNER, "b.txt", b"ten").await.unwrap();
-        assert_eq!(server.holding(b"ten"), 1);
-        one.remove_files(OWNER).await.unwrap();
-        assert_eq!((server.holding(b"ten"), other.kept_file(OWNER, "b.txt").await.unwrap()), (0, None));
-        // What cannot be kept is refused, with what to do.
-        for (key_id, bucket, said) in [("wrong", "", "InvalidAccessKeyId"), (s3::KEY, "-none/x", "NoSuchBucket")] {
-            let store = open(key_id, bucket).await.unwrap();
-            let error = store.keep_file(OWNER, "c.txt", b"ten").await.unwrap_err();
-            assert!(error.to_string().contains(said), "{error}");
-            assert!(error.hint().unwrap().contains("AWS_ACCESS_KEY_ID"), "{error:?}");
-            assert_eq!(store.kept_files(OWNER).await.unwrap(), [] as [KeptFile; 0]);
-        }
-    }
-
-    async fn requests_to_a_bucket_are_signed_as_amazons_own_client_signs_them(world: World) {
-        let server = s3::Server::judging("wJalrXUtnFEMI/K7MDENG+bPxRfi=");
-        let open = |folder: &str, region: &str, secret: &str, token: Option<&str>| {
-            let files = FilePlace::Bucket(BucketOptions {
-                address: format!("{}{folder}", server.address),
-                region: region.to_owned(),
-                key_id: "JUDGED".to_owned(),
-                secret: Secret(secret.to_owned()),
-                token: token.map(|token| Secret(token.to_owned())),
-            });
-            Store::open(StoreOptions { files: Some(files), clock: Clock::default(), ..world.shop_options() })
-        };
-        let secret = "wJalrXUtnFEMI/K7MDENG+bPxRfi=";
-        let long = vec![0xff; 100_000];
-        let places = [("", "us-east-1", None), ("/a-b.d/e/", "eu-central-1", Some("to/ken+of=a session"))];
-        for (folder, region, token) in places {
-            let store = open(folder, region, secret, token).await.unwrap();
-            for name in ["a.txt", "../a b+c%20d", "Zürich/日本 &?#.csv", "~/(x)!*'"] {
-                for content in [&b"first"[..], b"", &long] {
-                    store.keep_file(OWNER, name, content).await.unwrap();
-                    assert!(store.kept_file(OWNER, name).await.unwrap().as_deref() == Some(content), "{name}");
-                }
-            }
-            store.remove_files(OWNER).await.unwrap();
-            assert_eq!(store.kept_files(OWNER).await.unwrap(), [] as [KeptFile; 0]);
-        }
-        let error = open("", "us-east-1", "wrong", None).await.unwrap().keep_file(OWNER, "a", b"b").await;
-        let error = error.unwrap_err().to_string();
-        assert!(error.contains("SignatureDoesNotMatch"), "the judge judges: {error}");
     }
 
     async fn a_signed_file_counts_only_as_it_was_signed(world: World) {

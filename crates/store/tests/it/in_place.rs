@@ -45,7 +45,7 @@ async fn types_keys_and_references_are_read_from_the_database() {
         [
             ("id", ColumnType::Integer),
             ("customer", ColumnType::Text),
-            ("total", ColumnType::Real),
+            ("total", ColumnType::Decimal),
             ("paid", ColumnType::Boolean),
             ("placed_at", ColumnType::Timestamp),
             ("due", ColumnType::Timestamp),
@@ -54,7 +54,7 @@ async fn types_keys_and_references_are_read_from_the_database() {
             ("extra", ColumnType::Json),
             ("ratio", ColumnType::Real),
             ("weight", ColumnType::Real),
-            ("doubled", ColumnType::Real),
+            ("doubled", ColumnType::Decimal),
         ]
     );
     assert_eq!(orders.foreign_keys[0].table, "customers");
@@ -191,7 +191,7 @@ async fn what_the_database_refuses_leaves_the_transaction_usable() {
 }
 
 #[tokio::test]
-async fn triggers_cascades_and_missing_keys_are_told_and_make_a_table_read_only() {
+async fn triggers_and_cascades_are_told_and_a_missing_key_makes_a_table_read_only() {
     let world = World::postgres();
     world.tamper(
         "CREATE TABLE watched (id int PRIMARY KEY, n int);
@@ -208,22 +208,13 @@ async fn triggers_cascades_and_missing_keys_are_told_and_make_a_table_read_only(
     assert!(info("parents").notes[0].contains("rows of `children` follow"));
     assert!(info("loose").notes[0].contains("no primary key"));
     let mut transaction = begin(&store, Intent::Write).await;
-    for table in ["watched", "parents", "loose"] {
-        assert!(info(table).table.read_only);
-        let error = transaction.call("remove", json!({"table": table, "all": true})).await.unwrap_err();
-        assert!(matches!(&error, StoreError::ReadOnly { .. }), "{error}");
-        assert!(error.hint().is_some());
-    }
-    assert!(!info("children").table.read_only);
+    assert!(info("loose").table.read_only);
+    let error = transaction.call("remove", json!({"table": "loose", "all": true})).await.unwrap_err();
+    assert!(matches!(&error, StoreError::ReadOnly { .. }), "{error}");
+    assert!(error.hint().is_some());
+    assert!(!info("watched").table.read_only && !info("parents").table.read_only);
     assert_eq!(all(&mut transaction, json!({"table": "loose"})).await.len(), 2500);
     drop(transaction);
-    let mut options = world.options();
-    options.tables = vec![TableDeclaration {
-        name: "watched".to_owned(),
-        accept_triggers: true,
-        ..TableDeclaration::default()
-    }];
-    let store = Store::open(options).await.unwrap();
     let mut transaction = begin(&store, Intent::Write).await;
     transaction.call("insert", json!({"table": "watched", "rows": [{"id": 1, "n": 1}]})).await.unwrap();
     assert_eq!(commit(transaction).await.unwrap().diff.tables["watched"].added[0].get("n"), Some(&json!(2)));
@@ -302,7 +293,7 @@ async fn conditions_on_native_types_never_lose_a_row() {
         "CREATE TABLE natives (n int PRIMARY KEY, s smallint, m numeric, f real, d double precision, t text, c char(4),
            u uuid, z timestamptz, p timestamp, y date, b boolean, j json, k jsonb, a int[]);
          INSERT INTO natives
-         SELECT i, i % 5, (ARRAY[1.5, 2, 0.1, 79.90, 0.10000000000000000001, 'NaN'::numeric])[i % 7],
+         SELECT i, i % 5, (ARRAY[1.5, 2, 0.1, 79.90, 0.30000000000000000001, 'NaN'::numeric])[i % 7],
            (ARRAY[0.1, 2.5, 'NaN'::real, 3])[i % 5], (ARRAY[0.1, 2.5, 'NaN'::float8, 'Infinity', 3])[i % 6],
            (ARRAY['x', '', 'é', 'Z', '10'])[i % 6], (ARRAY['x', 'ab', 'abcd'])[i % 4],
            (ARRAY['a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '00000000-0000-0000-0000-000000000000'])[i % 3]::uuid,
@@ -365,7 +356,7 @@ async fn conditions_on_native_types_never_lose_a_row() {
                     transaction.call("search", args.clone()).await.unwrap()["exact"] == json!(true);
                 let found = all(&mut transaction, args).await;
                 let wanted: Vec<&Value> =
-                    documents.iter().filter(|row| python::holds(&condition, row)).collect();
+                    documents.iter().filter(|row| python::holds(&condition, &in_a_plan(row))).collect();
                 let missing: Vec<_> =
                     wanted.iter().filter(|row| !found.contains(row)).map(|row| &row[column]).collect();
                 assert!(missing.is_empty(), "{condition} misses {missing:?}");
@@ -377,4 +368,14 @@ async fn conditions_on_native_types_never_lose_a_row() {
         }
     }
     assert!(exact > 1000, "{exact}");
+}
+
+/// A row with its decimal as a plan has it: a number whatever its digits, and NaN like nothing else.
+fn in_a_plan(row: &Value) -> Value {
+    let mut row = row.clone();
+    if let Some(text) = row["m"].as_str() {
+        row["m"] =
+            text.parse::<f64>().ok().filter(|real| real.is_finite()).map_or(json!({"NaN": 1}), Value::from);
+    }
+    row
 }

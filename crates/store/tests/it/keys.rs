@@ -21,7 +21,9 @@ on_both! {
         let kept = store.keys().await.unwrap();
         assert_eq!(kept, std::slice::from_ref(&key));
         let other = format!("{}{}", &part[1..], &part[..1]);
-        assert!(kept[0].has_secret(part) && !kept[0].has_secret("") && !kept[0].has_secret(&format!("{other}x")));
+        let now = store.timestamp();
+        let has = |secret: &str| kept[0].has_secret(secret, &now);
+        assert!(has(part) && !has("") && !has(&format!("{other}x")));
         assert_eq!((kept[0].scopes.join(","), kept[0].cells), ("read,run".to_owned(), Some(3)));
         assert!(kept[0].is_good(&store.timestamp()) && !kept[0].is_good("9999-01-01T00:00:00.000Z"));
         let shown = format!("{kept:?}{secret:?}{}", serde_json::to_string(&kept).unwrap());
@@ -31,19 +33,35 @@ on_both! {
         assert!(!entries[0].body.get().contains(part));
     }
 
-    async fn a_revoked_key_stays_revoked_and_a_rotated_one_ends(world: World) {
+    async fn a_rotated_key_is_the_same_caller_with_another_secret(world: World) {
         let store = world.shop().await;
-        let (old, _) = store.create_key(new(&["admin"]), note()).await.unwrap();
-        let (next, _) = store.rotate_key(&old.key_id, Duration::from_hours(1), note()).await.unwrap();
-        assert_eq!(next.scopes, old.scopes);
-        let keys = store.keys().await.unwrap();
-        let find = |id: &str| keys.iter().find(|key| key.key_id == id).unwrap().clone();
-        assert!(find(&old.key_id).expires_at.is_some() && find(&next.key_id).expires_at.is_none());
-        store.key_used(&next.key_id).await.unwrap();
-        let revoked = store.revoke_key(&next.key_id, note()).await.unwrap();
+        let limits = CallerLimits { rows_max: Some(3), ..CallerLimits::default() };
+        let two_days = Some(Duration::from_hours(48));
+        let wanted = NewKey { limits, expires_in: two_days, cells: Some(2), ..new(&["run"]) };
+        let (old, secret) = store.create_key(wanted, note()).await.unwrap();
+        let (next, other) = store.rotate_key(&old.key_id, Duration::from_hours(1), note()).await.unwrap();
+        assert_eq!((&next.key_id, &next.expires_at, &next.limits), (&old.key_id, &old.expires_at, &old.limits));
+        let kept = store.keys().await.unwrap();
+        assert_eq!(kept, [next]);
+        let [before, after] = [&secret, &other].map(|key| split_key(&key.0).unwrap().1);
+        let now = store.timestamp();
+        assert!(kept[0].has_secret(before, &now) && kept[0].has_secret(after, &now));
+        let later = kept[0].previous_until.clone().unwrap();
+        assert!(!kept[0].has_secret(before, &later) && kept[0].has_secret(after, &later));
+        assert!(!kept[0].has_secret("", &now));
+        store.rotate_key(&old.key_id, Duration::from_hours(1), note()).await.unwrap();
+        assert!(!store.keys().await.unwrap()[0].has_secret(before, &now), "one secret before is good, not two");
+        assert!(store.verify_rows().await.unwrap().is_whole());
+    }
+
+    async fn a_revoked_key_stays_revoked(world: World) {
+        let store = world.shop().await;
+        let (key, _) = store.create_key(new(&["admin"]), note()).await.unwrap();
+        store.key_used(&key.key_id).await.unwrap();
+        let revoked = store.revoke_key(&key.key_id, note()).await.unwrap();
         assert!(revoked.last_used_at.is_some() && !revoked.is_good(&store.timestamp()));
-        assert_eq!(store.revoke_key(&next.key_id, note()).await.unwrap(), revoked);
-        assert!(store.rotate_key(&next.key_id, Duration::from_hours(1), note()).await.is_err());
+        assert_eq!(store.revoke_key(&key.key_id, note()).await.unwrap(), revoked);
+        assert!(store.rotate_key(&key.key_id, Duration::from_hours(1), note()).await.is_err());
         let unknown = store.revoke_key("' OR 1=1 --", note()).await.unwrap_err();
         assert!(matches!(unknown, StoreError::UnknownKey { .. }));
         assert!(store.verify_ledger().await.unwrap().is_whole());
@@ -116,56 +134,4 @@ async fn a_key_is_free_for_other_machines_as_soon_as_the_server_that_held_it_is_
         assert!(tokio::time::Instant::now() < deadline, "the key is still held");
         tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_store_of_the_second_format_learns_keys_and_keeps_its_claims() {
-    let world = World::sqlite();
-    let run = {
-        let store = world.shop().await;
-        let run = store.new_run_id().unwrap();
-        store.claim("before", &run).await.unwrap();
-        run
-    };
-    let database = rusqlite::Connection::open(find(world.folder.path())).unwrap();
-    database
-        .execute_batch(
-            "INSERT INTO ordain_meta (name, value) SELECT 'rows', sums FROM ordain_row_sums;
-             INSERT INTO ordain_meta (name, value) SELECT 'data', CAST(seq AS TEXT) FROM ordain_row_sums;
-             DROP TABLE ordain_row_sums; DROP TABLE ordain_schedules; DROP TABLE ordain_progress;
-             DROP TABLE ordain_files; DROP TABLE ordain_queue; DELETE FROM ordain_meta WHERE name = 'id';
-             DROP TABLE ordain_keys; DROP TABLE ordain_outbox; ALTER TABLE ordain_claims DROP COLUMN fingerprint;
-             ALTER TABLE ordain_claims DROP COLUMN owner; ALTER TABLE ordain_plans DROP COLUMN seal;
-             ALTER TABLE ordain_plans RENAME COLUMN declared TO shape;
-             CREATE INDEX ordain_plans_shape ON ordain_plans (shape);
-             DROP INDEX ordain_runs_in_state; DROP INDEX ordain_runs_decided; DROP INDEX ordain_turns_by_time;
-             DROP INDEX ordain_runs_of_caller; ALTER TABLE ordain_runs DROP COLUMN who;
-             ALTER TABLE ordain_runs DROP COLUMN decided_by;
-             UPDATE ordain_meta SET value = '2' WHERE name = 'format';",
-        )
-        .unwrap();
-    drop(database);
-    let store = world.shop().await;
-    assert_eq!(store.keys().await.unwrap(), []);
-    let other = store.new_run_id().unwrap();
-    assert_eq!(store.claim_for("before", "buy", &other).await.unwrap(), Claim::Running(run));
-    let report = store.verify_rows().await.unwrap();
-    assert!(report.is_whole(), "{report:?}");
-    assert_eq!(store.data_version().await.unwrap(), 1, "that of the seeds");
-}
-
-/// The database file, wherever the world puts it.
-fn find(folder: &std::path::Path) -> std::path::PathBuf {
-    let mut left = vec![folder.to_owned()];
-    while let Some(folder) = left.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                left.push(path);
-            } else if path.extension().is_some_and(|ending| ending == "db") {
-                return path;
-            }
-        }
-    }
-    panic!("there is no database")
 }

@@ -73,11 +73,18 @@ on_both! {
     async fn an_entry_that_somebody_else_signed_is_found(world: World) {
         // The forger has a key of their own, and the database.
         let store = with_entries(&world).await;
+        let body: serde_json::Value = serde_json::from_str(store.newest_entries(u64::MAX, 1).await.unwrap()[0].body.get()).unwrap();
+        let signer = body["signer"].as_str().unwrap().to_owned();
         drop(store);
         for file in ["ledger.key", "ledger.checkpoint"] {
             std::fs::rename(world.folder.path().join(file), world.folder.path().join(format!("{file}.kept"))).unwrap();
         }
+        // Another workspace does not write into this one's ledger, unless it trusts the key of this one.
+        let refused = Store::open(world.shop_options()).await.unwrap_err();
+        assert!(refused.to_string().contains("belongs to another workspace"), "{refused}");
+        std::fs::write(world.folder.path().join("ledger.trusted"), &signer).unwrap();
         let forger = world.shop().await;
+        std::fs::remove_file(world.folder.path().join("ledger.trusted")).unwrap();
         let mut transaction = begin(&forger, Intent::Write).await;
         assert!(buy(&mut transaction, "Aviator", 1).await.unwrap());
         commit(transaction).await.unwrap();

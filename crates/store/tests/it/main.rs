@@ -2,10 +2,15 @@
 
 mod world;
 
+mod acknowledged;
+mod company;
 mod conditions;
 mod conflicts;
 mod faults;
 mod files;
+mod followers;
+mod formats;
+mod hidden_writes;
 mod ids;
 mod in_place;
 mod keys;
@@ -14,8 +19,10 @@ mod outbox;
 mod pending;
 mod queries;
 mod queue;
+mod row_history;
 mod rows;
 mod runs;
 mod seeds;
 mod statements;
 mod trust;
+mod values;

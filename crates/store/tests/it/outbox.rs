@@ -231,6 +231,33 @@ on_both! {
         assert!(store.take_call(LEASE).await.unwrap().is_none());
     }
 
+    async fn a_call_that_may_have_arrived_is_not_undone_until_it_is_known_and_is_then_taken_back(world: World) {
+        let store = world.shop().await;
+        let run = bought(&store, &[("ticket.open", "t")]).await.unwrap();
+        let taken = store.take_call(LEASE).await.unwrap().unwrap();
+        store.settle_call(&taken, SendOutcome::Unknown("no answer".to_owned())).await.unwrap();
+        let error = store.undo(run.run_id.as_str(), note()).await.unwrap_err();
+        assert!(matches!(error, StoreError::CallUnderWay { .. }), "{error}");
+        assert!(store.take_call(LEASE).await.unwrap().is_none(), "its pause goes on");
+        assert!(store.hurry_unknown(&run.run_id).await.unwrap());
+        sent(&store, json!({ "id": "T1" })).await.unwrap();
+        assert!(!store.hurry_unknown(&run.run_id).await.unwrap());
+        let undone = store.undo(run.run_id.as_str(), note()).await.unwrap();
+        assert_eq!(undone.calls[0].taken_back, Some(TakenBack::Compensated));
+        assert_eq!(sent(&store, json!({})).await.unwrap().call.name, "ticket.open_back");
+    }
+
+    async fn a_call_that_failed_while_the_clock_was_ahead_is_tried_when_it_is_right_again(world: World) {
+        let (clock, now) = clock();
+        let store = Store::open(StoreOptions { clock, ..world.shop_options() }).await.unwrap();
+        bought(&store, &[("mail.send", "mail")]).await.unwrap();
+        now.fetch_add(30 * 86_400_000, Ordering::SeqCst);
+        let taken = store.take_call(LEASE).await.unwrap().unwrap();
+        store.settle_call(&taken, SendOutcome::Failed("not reached".to_owned())).await.unwrap();
+        now.fetch_sub(30 * 86_400_000, Ordering::SeqCst);
+        assert_eq!(sent(&store, json!({})).await.unwrap().call.name, "mail.send");
+    }
+
     async fn a_call_under_way_is_not_undone_and_an_edited_one_is_not_sent(world: World) {
         let store = world.shop().await;
         let run = bought(&store, &[("mail.send", "m")]).await.unwrap();

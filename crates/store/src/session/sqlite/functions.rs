@@ -342,7 +342,7 @@ fn set<'a>(rest: &mut std::str::Chars<'a>) -> Part<'a> {
     }
 }
 
-/// The ranges of a set, up to its closing bracket or the end of the text.
+/// The ranges of a set, up to its closing bracket or the end of the text. A bracket that comes first begins no range.
 struct Ranges<'a> {
     rest: std::str::Chars<'a>,
     is_first: bool,
@@ -353,9 +353,12 @@ impl Iterator for Ranges<'_> {
 
     fn next(&mut self) -> Option<(char, char)> {
         let mut ahead = self.rest.clone();
-        let from = ahead.next().filter(|character| *character != ']' || self.is_first)?;
-        self.is_first = false;
+        let is_first = std::mem::take(&mut self.is_first);
+        let from = ahead.next().filter(|character| *character != ']' || is_first)?;
         self.rest = ahead.clone();
+        if from == ']' {
+            return Some((from, from));
+        }
         match (ahead.next(), ahead.next()) {
             (Some('-'), Some(to)) if to != ']' => {
                 self.rest = ahead;
@@ -374,7 +377,8 @@ impl Part<'_> {
             Self::Char(own) => own == character,
             Self::Set { inside, negated } => {
                 let mut ranges = Ranges { rest: inside.chars(), is_first: true };
-                ranges.any(|(from, to)| (from..=to).contains(&character)) != negated
+                // The first character of a range counts, also where the range is empty (`[b-a]`).
+                ranges.any(|(from, to)| character == from || (from..=to).contains(&character)) != negated
             }
             Self::Any | Self::Never => false,
         }

@@ -54,6 +54,18 @@ fn a_statement_of_each_function_means_what_it_meant() {
 }
 
 #[test]
+fn sets_of_glob_with_empty_ranges_and_brackets_match_as_in_sqlite() {
+    let (usual, own) = both();
+    for (text, pattern) in
+        [("[", "[[-%]"), ("b", "[b-a]"), ("a", "[b-a]"), ("-", "[]-a]"), ("_", "[]-a]"), ("]", "[^]-a]")]
+    {
+        let params = [Value::Text(text.to_owned()), Value::Text(pattern.to_owned())];
+        let found = value(&own, "SELECT ?1 GLOB ?2", &params);
+        assert_eq!(value(&usual, "SELECT ?1 GLOB ?2", &params), found, "{text} {pattern}");
+    }
+}
+
+#[test]
 fn real_numbers_read_as_sqlite_writes_them() {
     let (usual, _) = both();
     for number in [
