@@ -346,24 +346,25 @@ finding_codes! {
         example: "db.query('UPDATE inventory SET price = 0')\nanswer_text = 'done'\nSTATUS = 'success'",
         instead: "inventory_tbl.update({'price': 0})\nanswer_text = 'done'\nSTATUS = 'success'",
     },
-    /// A path ends without `answer_text` or `result`.
+    /// No path sets `answer_text` or `result`.
     MissingAnswer => FindingReference {
         name: "missing-answer",
         severity: Error,
-        summary: "some path ends without `answer_text` (in a check: `result`)",
-        reason: "A run without an answer tells the person nothing. Every such path is named by its line.",
-        remedy: "Set it on the path shown, or give it a value before the branches.",
+        summary: "nothing sets `answer_text` (in a check: `result`)",
+        reason: "A run without an answer tells the person nothing. A path that sets none is noticed when it runs, and \
+                 changes nothing.",
+        remedy: "Set it on every path, or give it a value before the branches.",
         contract: Ask,
-        example: "rows = inventory_tbl.all()\nSTATUS = 'success'\nif rows:\n    answer_text = 'yes'",
+        example: "rows = inventory_tbl.all()\nSTATUS = 'success'",
         instead: "rows = inventory_tbl.all()\nSTATUS = 'success'\nif rows:\n    answer_text = 'yes'\nelse:\n    answer_text = 'no'",
     },
-    /// A path ends without `STATUS`, or `result` has no `status`.
+    /// No path sets `STATUS`, or `result` has no `status`.
     MissingStatus => FindingReference {
         name: "missing-status",
         severity: Error,
-        summary: "some path ends without `STATUS` (in a check: `result` without `status`)",
+        summary: "nothing sets `STATUS` (in a check: `result` without `status`)",
         reason: "The status is what programs read; without it a run counts as neither done nor refused.",
-        remedy: "Set it on the path shown. `Status` and `status` are other names: `--fix` renames them where that \
+        remedy: "Set it on every path. `Status` and `status` are other names: `--fix` renames them where that \
                  is certain.",
         contract: Ask,
         example: "answer_text = 'hello'",
@@ -408,7 +409,7 @@ finding_codes! {
     DeclaredReadButWrites => FindingReference {
         name: "declared-read-but-writes",
         severity: Error,
-        summary: "the code declares `ACTION = \"read\"` and writes on the same path",
+        summary: "the code declares `ACTION = \"read\"` alone and writes",
         reason: "The approver of a run trusts its declaration.",
         remedy: "Declare `mutate` on the path that writes, or leave the write out.",
         contract: Ask,

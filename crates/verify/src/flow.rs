@@ -1,4 +1,6 @@
-//! Follows values through a plan: which table a row comes from, what is written, which paths set the answer.
+//! Follows values through a plan: which table a row comes from, what is written, whether an answer is set at all.
+//!
+//! That every path sets it is seen when the plan runs: a run without an answer or a status is rolled back.
 //!
 //! The walk runs the program on *what is known about values* instead of values: both branches of a condition,
 //! every loop body once or twice, functions where they are called. It is generous where it cannot know (an
@@ -18,7 +20,6 @@ mod frames;
 mod functions;
 mod modules;
 mod outcome;
-mod paths;
 mod shape;
 mod sql;
 mod state;
@@ -41,8 +42,8 @@ use crate::policy::Policy;
 use crate::report::{Draft, Report};
 use classes::Class;
 use functions::Function;
-use paths::{ANSWER, Point, STATUS};
-use state::{Mark, Slot, Snapshot, State};
+use outcome::{ANSWER, Declared, STATUS};
+use state::{Mark, Reach, Slot, Snapshot, State};
 use usage::{Usage, WriteKind};
 use value::{Literal, Value};
 
@@ -75,26 +76,27 @@ pub(crate) fn judge<'a>(
         steps: 0,
         pending: Vec::new(),
         resolved: FxHashSet::default(),
-        ends: [Vec::new(), Vec::new()],
-        conflicts: Vec::new(),
-        write_is_declared: None,
+        is_set: [false; 2],
+        has_end: false,
+        declared: Declared::default(),
+        first_write: None,
         helper_writes: false,
         escaped: Vec::new(),
         unknown_writes: Vec::new(),
     };
     flow.provide();
-    let _ = flow.body(body);
-    if !flow.state.is_dead {
+    let reach = flow.body(body);
+    if reach == Reach::Next && !flow.state.is_dead {
         flow.end_of_program();
     }
     flow.uncalled_functions();
     flow.escaped_writes();
     flow.pending_columns();
-    flow.report_paths(body);
-    let Flow { usage, helper_writes, write_is_declared, report, .. } = flow;
+    flow.report_outcome(body);
+    let Flow { usage, helper_writes, declared, report, .. } = flow;
     usage.finish(source, schema, effects);
     effects.may_write |= helper_writes;
-    if let Some(range) = write_is_declared.filter(|_| !effects.may_write) {
+    if let Some(range) = declared.write.filter(|_| !effects.may_write) {
         let draft = Draft::new(
             FindingCode::DeclaredWriteButReads,
             range,
@@ -128,11 +130,12 @@ struct Flow<'a, 'r, 's, 't> {
     /// Columns of conditions; those that never reach a table are checked against all.
     pending: Vec<Literal<'a>>,
     resolved: FxHashSet<TextRange>,
-    /// Where the program may end without the answer, and without the status.
-    ends: [Vec<Point<'a>>; 2],
-    conflicts: Vec<TextRange>,
-    /// Where the program declares that it writes.
-    write_is_declared: Option<TextRange>,
+    /// Whether the answer, and the status, are set anywhere.
+    is_set: [bool; 2],
+    /// Whether the program may end without an exception.
+    has_end: bool,
+    declared: Declared,
+    first_write: Option<TextRange>,
     helper_writes: bool,
     /// Tables that were handed to something that cannot be followed.
     escaped: Vec<usize>,
@@ -187,12 +190,12 @@ impl<'a> Flow<'a, '_, '_, '_> {
             };
             self.state.set(self.state.slot(0, name), value);
         }
-        // Only a request needs both; a check's status is inside its result; other code needs neither.
-        if self.policy.contract != Contract::Ask {
-            self.state.facts.set(STATUS);
+        // A request needs both; a check's status is inside its result; other code needs neither.
+        if !matches!(self.policy.contract, Contract::Ask | Contract::Check) {
+            self.is_set[STATUS] = true;
         }
         if !self.policy.contract.is_plan() {
-            self.state.facts.set(ANSWER);
+            self.is_set[ANSWER] = true;
         }
         for helper in &self.policy.helpers {
             self.state.set(self.state.slot(0, &helper.name), Value::Helper(&helper.name));
@@ -250,10 +253,11 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let mut index = 0;
         while index < self.functions.len() {
             if !self.functions[index].was_called {
-                let mark = self.state.mark();
+                let (mark, is_set) = (self.state.mark(), self.is_set);
                 self.state.is_dead = false;
                 self.call_with_unknown(index);
                 self.state.roll_back(mark);
+                self.is_set = is_set;
             }
             index += 1;
         }

@@ -78,7 +78,7 @@ use scan::TooDeep;
 
 /// The version of these rules. It is part of every plan's fingerprint: a kept plan is judged again when it
 /// changes.
-pub const VERIFIER_VERSION: u32 = 2;
+pub const VERIFIER_VERSION: u32 = 3;
 
 /// Judges code that is text.
 pub fn verify(code: &str, policy: &Policy, schema: &Schema) -> Verdict {

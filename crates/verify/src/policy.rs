@@ -176,7 +176,8 @@ impl Policy {
         Self { python, ..self }
     }
 
-    pub(crate) fn helper(&self, name: &str) -> Option<&Helper> {
+    /// A helper by its name.
+    pub fn helper(&self, name: &str) -> Option<&Helper> {
         self.helpers.iter().find(|helper| helper.name == name)
     }
 }

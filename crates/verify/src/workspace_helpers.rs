@@ -24,6 +24,8 @@ pub struct RestsOn {
     pub text: String,
     /// The tables that it names.
     pub tables: BTreeSet<String>,
+    /// All of its words. A table that is none of them it cannot name, in SQL either.
+    pub words: BTreeSet<String>,
 }
 
 impl From<String> for Helpers {
@@ -51,7 +53,9 @@ impl Helpers {
         }
         let text = helper_source(&self.0.source, name);
         let tables = glance(&text).map(|seen| seen.tables).unwrap_or_default();
-        let text = Arc::new(RestsOn { text, tables });
+        let words = text.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
+        let words = words.map(|word| word.strip_suffix("_tbl").unwrap_or(word).to_owned()).collect();
+        let text = Arc::new(RestsOn { text, tables, words });
         // Names come from kept plans too; those that the file does not define are not worth keeping.
         if self.known().iter().any(|helper| helper.name == name) {
             texts.insert(name.to_owned(), Arc::clone(&text));

@@ -64,47 +64,7 @@ const CLASSES: &[&str] = &[
 ];
 
 /// Members that have the name of a module and are none, or are the module's own.
-const OWN: &[&str] = &[
-    "array.array",
-    "ast.keyword",
-    "ast.operator",
-    "bisect.bisect",
-    "calendar.calendar",
-    "collections.abc",
-    "datetime.datetime",
-    "datetime.datetime.time",
-    "datetime.time",
-    "dis.dis",
-    "fcntl.fcntl",
-    "fnmatch.fnmatch",
-    "getopt.getopt",
-    "gettext.gettext",
-    "glob.glob",
-    "hashlib.md5",
-    "hashlib.sha1",
-    "hashlib.sha256",
-    "hashlib.sha512",
-    "html.parser",
-    "locale.gettext",
-    "mmap.mmap",
-    "os.stat",
-    "platform.platform",
-    "pprint.pprint",
-    "random.random",
-    "select.select",
-    "shlex.shlex",
-    "signal.signal",
-    "symtable.symtable",
-    "sys.platform",
-    "syslog.syslog",
-    "time.strptime",
-    "time.time",
-    "timeit.timeit",
-    "tokenize.tokenize",
-    "typing.io",
-    "typing.re",
-    "unicodedata.decimal",
-];
+const OWN: &[&str] = words!("foreign.txt");
 
 #[cfg(test)]
 mod tests {

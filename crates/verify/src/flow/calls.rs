@@ -246,7 +246,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let may_write = self.policy.helper(name).is_some_and(|helper| helper.may_write);
         if may_write {
             self.helper_writes = true;
-            self.state.facts.write(range);
+            self.first_write.get_or_insert(range);
             if self.policy.read_only {
                 let message = format!("helper `{name}` may write, and nothing may be written here");
                 let draft = Draft::new(FindingCode::WriteInReadOnly, range, message);

@@ -205,14 +205,16 @@ fn misfit(holds: ColumnType, value: &Value<'_>, is_write: bool) -> Option<&'stat
         _ => return None,
     };
     let fits = match holds {
-        ColumnType::Json => true,
+        ColumnType::Json | ColumnType::Any => true,
         ColumnType::Text => given == "text",
         ColumnType::Integer => match given {
             "a number" | "true or false" => true,
             "a fraction" => !is_write,
             _ => false,
         },
-        ColumnType::Real => matches!(given, "a number" | "a fraction" | "true or false"),
+        ColumnType::Real | ColumnType::Decimal => {
+            matches!(given, "a number" | "a fraction" | "true or false")
+        }
         ColumnType::Boolean => matches!(given, "true or false" | "a number"),
         ColumnType::Timestamp => match value {
             Value::Text(text) => {
@@ -248,10 +250,11 @@ const fn type_name(holds: ColumnType) -> &'static str {
     match holds {
         ColumnType::Text => "text",
         ColumnType::Integer => "whole numbers",
-        ColumnType::Real => "numbers",
+        ColumnType::Real | ColumnType::Decimal => "numbers",
         ColumnType::Boolean => "true or false",
         ColumnType::Timestamp => "times (ISO 8601)",
         ColumnType::Json => "nested values",
+        ColumnType::Any => "any value",
     }
 }
 
@@ -260,8 +263,10 @@ const fn example(holds: ColumnType) -> &'static str {
         ColumnType::Text => "a text, such as `str(value)`",
         ColumnType::Integer => "a whole number, such as `int(value)`",
         ColumnType::Real => "a number, such as `float(value)`",
+        ColumnType::Decimal => "a number, such as `decimal.Decimal(str(value))`",
         ColumnType::Boolean => "`True` or `False`",
         ColumnType::Timestamp => "a time, such as `datetime.now().isoformat()`",
         ColumnType::Json => "a list or a dict",
+        ColumnType::Any => "any value",
     }
 }

@@ -76,13 +76,13 @@ impl<'a> Flow<'a, '_, '_, '_> {
     /// Walks a function as if anything might be given to it, for callbacks and for functions that are never
     /// called. What it does to variables may have happened or not.
     pub(super) fn call_with_unknown(&mut self, index: usize) {
-        let (facts, is_dead) = (self.state.facts.clone(), self.state.is_dead);
+        let is_dead = self.state.is_dead;
         let mark = self.state.mark();
         let _ = self.call_function(index, &Args::unknown());
         let path = self.state.snapshot(mark);
         self.state.roll_back(mark);
         self.state.may_have(&path);
-        (self.state.facts, self.state.is_dead) = (facts, is_dead);
+        self.state.is_dead = is_dead;
     }
 
     fn enter_function(&mut self, index: usize, args: &Args<'a>) -> Value<'a> {

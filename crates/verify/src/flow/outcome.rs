@@ -5,14 +5,28 @@ use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
 use super::Flow;
-use super::paths::{ANSWER, Declared, Point, PointKind, STATUS};
-use super::value::{Record, Text, Value};
+use super::value::{Text, Value};
 use crate::contract::Contract;
 use crate::finding::Edit;
 use crate::finding_code::FindingCode;
 use crate::names::scopes::MODULE;
 use crate::report::{Draft, replacement};
 use crate::suggest::{self, fold, suggest};
+
+/// Index of what a program has to set.
+pub(super) const ANSWER: usize = 0;
+pub(super) const STATUS: usize = 1;
+
+/// What `ACTION` and `SHOULD_MUTATE` say of the program.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Declared {
+    /// Whether it is said anywhere that it only reads.
+    pub(super) read: bool,
+    /// Where it may say that it writes.
+    pub(super) may_write: bool,
+    /// Where it says so for certain.
+    pub(super) write: Option<TextRange>,
+}
 
 impl<'a> Flow<'a, '_, '_, '_> {
     /// Sets a variable and follows what that means for the answer and the declared action.
@@ -27,49 +41,34 @@ impl<'a> Flow<'a, '_, '_, '_> {
     fn set_global(&mut self, name: &'a str, value: &Value<'a>, range: TextRange) {
         match name {
             "STATUS" => self.check_status(value),
-            "result" if self.policy.contract == Contract::Check => self.check_result(value, range),
+            "result" if self.policy.contract == Contract::Check => self.check_result(value),
             "ACTION" | "SHOULD_MUTATE" => self.declare(value, range),
             _ => {}
         }
         if let Some(tracked) = self.tracked(name) {
-            if matches!(value, Value::None) {
-                self.state.facts.lack(tracked, PointKind::SetToNone, range);
-            } else {
-                self.state.facts.set(tracked);
-            }
+            self.is_set[tracked] |= !matches!(value, Value::None);
         }
     }
 
     fn declare(&mut self, value: &Value<'a>, range: TextRange) {
-        let declared = match value {
-            Value::Boolean(Some(false)) => Declared::READ,
-            Value::Text(Text::One(literal)) if literal.text == "read" => Declared::READ,
-            Value::Boolean(Some(true)) => {
-                self.write_is_declared.get_or_insert(range);
-                Declared::WRITE
-            }
-            Value::Text(Text::One(literal)) if literal.text == "mutate" => {
-                self.write_is_declared.get_or_insert(range);
-                Declared::WRITE
-            }
-            _ => Declared::WRITE,
+        match value {
+            Value::Boolean(Some(false)) => self.declared.read = true,
+            Value::Text(Text::One(literal)) if literal.text == "read" => self.declared.read = true,
+            _ => self.declared.may_write = true,
+        }
+        let is_write = match value {
+            Value::Boolean(is_write) => *is_write == Some(true),
+            Value::Text(Text::One(literal)) => literal.text == "mutate",
+            _ => false,
         };
-        self.state.facts.declare(declared);
+        if is_write {
+            self.declared.write.get_or_insert(range);
+        }
     }
 
-    /// A path ends here: remembers what it left out, and counts what it hands over as read.
+    /// A path ends here: what it hands over counts as read.
     pub(super) fn end_of_program(&mut self) {
-        for (ends, missing) in self.ends.iter_mut().zip(&self.state.facts.missing) {
-            for point in missing.iter() {
-                let is_known =
-                    ends.iter().any(|known| known.kind == point.kind && known.range == point.range);
-                if !is_known {
-                    ends.push(point.clone());
-                }
-            }
-        }
-        let conflicting = self.state.facts.conflicting.clone();
-        self.conflicts.extend(conflicting.iter().copied());
+        self.has_end = true;
         for name in ["answer_text", "answer_rows", "answer_json", "result"] {
             if let Some(value) = self.state.get(self.state.slot(0, name)).cloned() {
                 self.consume(&value);
@@ -105,41 +104,41 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// Checks what a check gives as its result.
-    fn check_result(&mut self, value: &Value<'a>, range: TextRange) {
-        self.state.facts.set(STATUS);
+    fn check_result(&mut self, value: &Value<'a>) {
         for alternative in value.alternatives() {
-            if let Value::Record(record) = alternative {
-                self.check_result_record(record, range);
+            let Value::Record(record) = alternative else {
+                self.is_set[STATUS] = true;
+                continue;
+            };
+            if let Some(entry) = record.entry("status") {
+                self.check_status(&entry.value);
             }
-        }
-    }
-
-    fn check_result_record(&mut self, record: &Record<'a>, range: TextRange) {
-        match record.entry("status") {
-            Some(entry) => self.check_status(&entry.value),
-            None if record.is_open || !record.spread.is_empty() => {}
-            None => self.state.facts.lack(STATUS, PointKind::NoStatusKey, range),
+            self.is_set[STATUS] |=
+                record.entry("status").is_some() || record.is_open || !record.spread.is_empty();
         }
     }
 
     /// `result["status"] = …`
     pub(super) fn check_result_key(&mut self, key: &str, value: &Value<'a>) {
         if key == "status" {
-            self.state.facts.set(STATUS);
+            self.is_set[STATUS] = true;
             self.check_status(value);
         }
     }
 
-    /// Reports every path that ends without what it should have set.
-    pub(super) fn report_paths(&mut self, body: &'a [Stmt]) {
+    /// Reports what the program never sets, and a write of one that says that it only reads.
+    pub(super) fn report_outcome(&mut self, body: &'a [Stmt]) {
         let end = body.last().map_or_else(TextRange::default, Ranged::range);
-        let ends = std::mem::take(&mut self.ends);
-        for (tracked, points) in ends.into_iter().enumerate() {
-            for point in points {
-                self.report_point(tracked, &point, end, body);
+        for tracked in [ANSWER, STATUS] {
+            // A check without a result has no status to speak of either.
+            let follows =
+                self.policy.contract == Contract::Check && tracked == STATUS && !self.is_set[ANSWER];
+            if self.has_end && !self.is_set[tracked] && !follows {
+                self.report_unset(tracked, end, body);
             }
         }
-        for range in std::mem::take(&mut self.conflicts) {
+        let Declared { read, may_write, .. } = self.declared;
+        if let Some(range) = self.first_write.filter(|_| read && !may_write) {
             let message = "this writes, but the code declares that it only reads";
             let draft = Draft::new(FindingCode::DeclaredReadButWrites, range, message);
             self.report
@@ -147,7 +146,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
     }
 
-    fn report_point(&mut self, tracked: usize, point: &Point<'a>, end: TextRange, body: &'a [Stmt]) {
+    fn report_unset(&mut self, tracked: usize, end: TextRange, body: &'a [Stmt]) {
         let code = if tracked == ANSWER { FindingCode::MissingAnswer } else { FindingCode::MissingStatus };
         let name = match (self.policy.contract, tracked) {
             (Contract::Check, ANSWER) => "result",
@@ -155,30 +154,17 @@ impl<'a> Flow<'a, '_, '_, '_> {
             (_, ANSWER) => "answer_text",
             _ => "STATUS",
         };
-        let message = match point.kind {
-            PointKind::Start => format!("the program ends without setting `{name}`"),
-            PointKind::Holds => format!("`{name}` is not set when this condition holds"),
-            PointKind::Fails => format!("`{name}` is not set when this condition does not hold"),
-            PointKind::NoTurn => format!("`{name}` is not set when this loop runs no time"),
-            PointKind::Caught => format!("`{name}` is not set when this exception is caught"),
-            PointKind::Case => format!("`{name}` is not set in this case"),
-            PointKind::NoCase => format!("`{name}` is not set when no case fits"),
-            PointKind::SetToNone => format!("`{name}` is still None when the program ends"),
-            PointKind::NoStatusKey => "`result` has no `status`".to_owned(),
-        };
         let hint = match name {
             "STATUS" => format!(
-                "set it on this path to one of: {}",
+                "set it on every path to one of: {}",
                 suggest::list(self.policy.statuses.iter().map(String::as_str))
             ),
-            "answer_text" => "set it on this path to one or two sentences for the person".to_owned(),
-            _ => "set `result = {\"status\": \"PASS\" or \"FAIL\", \"summary\": …}` on this path".to_owned(),
+            "answer_text" => "set it on every path to one or two sentences for the person".to_owned(),
+            _ => "set `result = {\"status\": \"PASS\" or \"FAIL\", \"summary\": …}` on every path".to_owned(),
         };
-        let (range, edit) = match point.kind {
-            PointKind::Start => (last_line(end, self.source), self.rename(name, body)),
-            _ => (first_line(point.range, self.source), None),
-        };
-        self.report.add(Draft::new(code, range, message).hint(hint).edit(edit));
+        let message = format!("the program ends without setting `{name}`");
+        let draft = Draft::new(code, last_line(end, self.source), message);
+        self.report.add(draft.hint(hint).edit(self.rename(name, body)));
     }
 
     /// The edit that renames a variable which was meant to be `name`: `Status` for `STATUS`.
@@ -218,13 +204,6 @@ impl<'a> Visitor<'a> for Uses<'a> {
         }
         visitor::walk_expr(self, expr);
     }
-}
-
-/// The part of a range on its first line, so that a caret does not run over a whole block.
-fn first_line(range: TextRange, source: &str) -> TextRange {
-    let text = source.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
-    let length = text.find(['\n', '\r']).unwrap_or(text.len());
-    crate::span(range.start().to_usize(), range.start().to_usize() + length)
 }
 
 /// The last line of a range, without its indentation.

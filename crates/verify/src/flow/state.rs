@@ -7,7 +7,6 @@ use std::cell::RefCell;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::paths::Facts;
 use super::value::Value;
 
 /// A variable: the frame that holds it, and the number of its name. Frame 0 is the module.
@@ -21,14 +20,13 @@ pub(crate) enum Reach {
     Stop,
 }
 
-/// The variables and facts of the current path.
+/// The variables of the current path.
 #[derive(Debug)]
 pub(crate) struct State<'a> {
     variables: FxHashMap<Slot, Value<'a>>,
     /// Names as numbers, because paths that meet compare many of them.
     names: RefCell<FxHashMap<&'a str, u32>>,
     journal: Vec<(Slot, Option<Value<'a>>)>,
-    pub(crate) facts: Facts<'a>,
     /// The path has ended in the middle of an expression: a call that never returns.
     pub(crate) is_dead: bool,
 }
@@ -37,7 +35,6 @@ pub(crate) struct State<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot<'a> {
     changes: Vec<(Slot, Value<'a>)>,
-    pub(crate) facts: Facts<'a>,
 }
 
 /// A place in the journal to go back to.
@@ -50,7 +47,6 @@ impl<'a> State<'a> {
             variables: FxHashMap::default(),
             names: RefCell::default(),
             journal: Vec::new(),
-            facts: Facts::at_start(),
             is_dead: false,
         }
     }
@@ -97,10 +93,10 @@ impl<'a> State<'a> {
                 changes.push((*slot, value.clone()));
             }
         }
-        Snapshot { changes, facts: self.facts.clone() }
+        Snapshot { changes }
     }
 
-    /// Takes every change since the mark back. Facts are the caller's to restore.
+    /// Takes every change since the mark back.
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         while self.journal.len() > mark.0 {
             if let Some((slot, before)) = self.journal.pop() {
@@ -114,17 +110,9 @@ impl<'a> State<'a> {
 
     /// Goes on from where several paths meet. Without any path there is nowhere to go on from.
     pub(crate) fn meet(&mut self, paths: &[Snapshot<'a>]) -> Reach {
-        let Some((first, rest)) = paths.split_first() else { return Reach::Stop };
-        self.facts = first.facts.clone();
-        for path in rest {
-            self.facts.join(&path.facts);
+        if paths.is_empty() {
+            return Reach::Stop;
         }
-        self.meet_variables(paths);
-        Reach::Next
-    }
-
-    /// Joins only the variables of several paths into the current one.
-    fn meet_variables(&mut self, paths: &[Snapshot<'a>]) {
         let mut joined: Vec<(Slot, Value<'a>, usize)> = Vec::new();
         let mut index: FxHashMap<Slot, usize> = FxHashMap::default();
         let is_many = paths.iter().map(|path| path.changes.len()).sum::<usize>() > FEW;
@@ -155,9 +143,10 @@ impl<'a> State<'a> {
             };
             self.set(slot, value);
         }
+        Reach::Next
     }
 
-    /// Joins a path that may have been taken into the current one, facts left as they are.
+    /// Joins a path that may have been taken into the current one.
     pub(crate) fn may_have(&mut self, path: &Snapshot<'a>) {
         for (slot, value) in &path.changes {
             let value = match self.get(*slot) {

@@ -278,7 +278,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
 
     /// A table is written.
     pub(super) fn write_table(&mut self, table: Option<usize>, kind: WriteKind, range: TextRange) {
-        self.state.facts.write(range);
+        self.first_write.get_or_insert(range);
         if self.policy.read_only {
             let draft = Draft::new(FindingCode::WriteInReadOnly, range, "nothing may be written here");
             self.report.add(draft.hint("leave the write out, or run it where writing is allowed"));
