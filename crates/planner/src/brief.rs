@@ -167,6 +167,9 @@ pub struct ColumnBrief {
     /// What its numbers count, where the data says so: a currency, `kg`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<String>,
+    /// How its cells were read, where that is known: their type, and how they are written.
+    #[serde(skip)]
+    pub reading: Value,
 }
 
 /// A file that was given with the request, as it was found in a cell.
@@ -229,8 +232,61 @@ impl Brief {
         }
     }
 
+    /// The same with the shape of tables and files alone, for a model that is to see no value of a row. A look would show
+    /// some, so that none is offered.
+    pub(crate) fn without_values(&self) -> Self {
+        let table = |table: &TableBrief| TableBrief {
+            columns: table.columns.iter().map(ColumnBrief::without_values).collect(),
+            ..table.clone()
+        };
+        let file = |file: &FileBrief| FileBrief { facts: shape_of_facts(&file.facts), ..file.clone() };
+        Self {
+            tables: Arc::new(self.tables.iter().map(table).collect()),
+            files: self.files.iter().map(file).collect(),
+            forms: Forms { looks: 0, ..self.forms },
+            ..self.clone()
+        }
+    }
+
     /// The table of that name.
     pub fn table(&self, name: &str) -> Option<&TableBrief> {
         self.tables.iter().find(|brief| brief.table.name == name)
+    }
+}
+
+impl ColumnBrief {
+    fn without_values(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            null_share: self.null_share,
+            unit: self.unit.clone(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The facts about a file that describe its shape alone. All others may contain values of its rows.
+fn shape_of_facts(facts: &Value) -> Value {
+    const SHAPE: [&str; 12] = [
+        "bytes",
+        "columns",
+        "columns_total",
+        "encoding",
+        "name",
+        "pages",
+        "rows",
+        "separator",
+        "sheets",
+        "tables",
+        "type",
+        "unit",
+    ];
+    match facts {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(name, _)| SHAPE.contains(&name.as_str()));
+            Value::Object(kept.map(|(name, value)| (name.clone(), shape_of_facts(value))).collect())
+        }
+        Value::Array(items) => items.iter().map(shape_of_facts).collect(),
+        other => other.clone(),
     }
 }

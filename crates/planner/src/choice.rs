@@ -88,11 +88,51 @@ pub fn choose(
     settings: &ModelSettings,
     environment: impl Fn(&str) -> Option<String>,
 ) -> BoxFuture<'_, Result<Choice, PlannerError>> {
-    choose_with(settings, Keys::read(environment))
+    let keys = Keys::read(settings, environment);
+    Box::pin(chosen(settings, keys))
 }
 
-fn choose_with(settings: &ModelSettings, keys: Keys) -> BoxFuture<'_, Result<Choice, PlannerError>> {
-    Box::pin(chosen(settings, keys))
+/// Chooses the planner that a caller names: the reader, or a model that the settings list. Who gets the schema and whose
+/// key is used is the operator's choice, so that nothing else that a caller writes is looked at.
+pub fn choose_listed<'a>(
+    settings: &'a ModelSettings,
+    name: &'a str,
+    environment: impl Fn(&str) -> Option<String>,
+) -> BoxFuture<'a, Result<Choice, PlannerError>> {
+    let keys = Keys::read(settings, environment);
+    Box::pin(listed(settings, name, keys))
+}
+
+async fn listed(settings: &ModelSettings, name: &str, keys: Keys) -> Result<Choice, PlannerError> {
+    if name == "rules" {
+        return Ok(Choice { planner: Planner::Rules, reason: "the reader is asked for".to_owned() });
+    }
+    if name == settings.name {
+        return chosen(settings, keys).await;
+    }
+    let own = |model: &String| ModelSettings { name: model.clone(), ..settings.clone() };
+    if let Some(model) = settings.others.get(name) {
+        return chosen(&own(model), keys).await;
+    }
+    // A node of a cluster gets the name under which records know it.
+    for model in settings.others.values().filter(|model| model.contains(':')) {
+        if let Ok(choice) = chosen(&own(model), keys.clone()).await
+            && choice.planner.name() == name
+        {
+            return Ok(choice);
+        }
+    }
+    let names: Vec<&str> =
+        ["auto", "rules"].into_iter().chain(settings.others.keys().map(String::as_str)).collect();
+    Err(PlannerError {
+        code: "model-not-listed",
+        message: format!("`{}` is no model that callers may name here", crate::prompt::text::line(name, 100)),
+        hint: Some(format!(
+            "leave `model` out, or write one of {}; the operator lists them in `model.others`",
+            crate::prompt::text::line(&names.join(", "), 500)
+        )),
+        is_passing: false,
+    })
 }
 
 async fn chosen(settings: &ModelSettings, keys: Keys) -> Result<Choice, PlannerError> {
@@ -108,17 +148,14 @@ pub fn survey(
     settings: &ModelSettings,
     environment: impl Fn(&str) -> Option<String>,
 ) -> BoxFuture<'_, Vec<Candidate>> {
-    survey_with(settings, Keys::read(environment))
-}
-
-fn survey_with(settings: &ModelSettings, keys: Keys) -> BoxFuture<'_, Vec<Candidate>> {
+    let keys = Keys::read(settings, environment);
     Box::pin(surveyed(settings, keys))
 }
 
 async fn surveyed(settings: &ModelSettings, keys: Keys) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     if let Some(base_url) = &settings.base_url {
-        let found = probe::models_at(base_url, keys.any.as_ref(), 3).await;
+        let found = probe::models_at(base_url, keys.of_address.as_ref(), 3).await;
         candidates.push(served(&format!("server at {}", crate::prompt::text::line(base_url, 100)), found));
     }
     for known in &KNOWN {
@@ -171,32 +208,38 @@ fn served(name: &str, found: Result<Vec<String>, ProviderError>) -> Candidate {
     }
 }
 
-/// The keys that the environment holds.
+/// The keys that the environment holds, each for one receiver.
+#[derive(Clone)]
 struct Keys {
-    any: Option<Key>,
+    /// For the server at `model.base_url`.
+    of_address: Option<Key>,
     known: Vec<(&'static str, Key)>,
     ollama: Option<String>,
     openai_address: Option<String>,
 }
 
 impl Keys {
-    fn read(environment: impl Fn(&str) -> Option<String>) -> Self {
+    fn read(settings: &ModelSettings, environment: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| environment(name).filter(|value| !value.trim().is_empty());
+        // The key without a provider's name is the one of the address that is set, else of the provider that is set.
+        let any = set(ANY_KEY).map(|key| Key::new(&key));
+        let (of_address, of_provider) = if settings.base_url.is_some() { (any, None) } else { (None, any) };
+        let provider = settings.name.trim().split(':').next();
         let known = KNOWN.iter().filter_map(|known| {
-            let key = known.keys.iter().find_map(|name| set(name))?;
-            Some((known.name, Key::new(&key)))
+            let own = known.keys.iter().find_map(|name| set(name)).map(|key| Key::new(&key));
+            let key = own.or_else(|| of_provider.clone().filter(|_| provider == Some(known.name)))?;
+            Some((known.name, key))
         });
         Self {
             known: known.collect(),
-            any: set(ANY_KEY).map(|key| Key::new(&key)),
+            of_address,
             ollama: set("OLLAMA_HOST"),
             openai_address: set("OPENAI_BASE_URL"),
         }
     }
 
     fn of(&self, known: &KnownProvider) -> Option<&Key> {
-        let own = self.known.iter().find(|(name, _)| *name == known.name).map(|(_, key)| key);
-        own.or(self.any.as_ref())
+        self.known.iter().find(|(name, _)| *name == known.name).map(|(_, key)| key)
     }
 
     fn local_address(&self, name: &str, usual: &str) -> String {
@@ -215,16 +258,16 @@ impl Keys {
 async fn automatic(settings: &ModelSettings, keys: &Keys) -> Result<Choice, PlannerError> {
     if let Some(base_url) = &settings.base_url {
         // An address is as good as a name: the address is used as it is, or it fails.
-        let models = usable(probe::models_at(base_url, keys.any.as_ref(), 8).await?)?;
+        let models = usable(probe::models_at(base_url, keys.of_address.as_ref(), 8).await?)?;
         let model = preferred(&models).ok_or_else(|| no_model(base_url))?;
-        let planner = compatible("local", &model, base_url, keys.any.clone(), settings)?;
+        let planner = compatible("local", &model, base_url, keys.of_address.clone(), settings)?;
         return Ok(Choice {
             planner,
             reason: "`model.base_url` is set; this is a model that it serves".to_owned(),
         });
     }
     for known in &KNOWN {
-        if let Some((_, key)) = keys.known.iter().find(|(name, _)| *name == known.name) {
+        if let Some(key) = keys.of(known) {
             let planner = remote(known, known.model, Some(key.clone()), None, keys, settings)?;
             return Ok(Choice { planner, reason: format!("a key for {} is set", known.name) });
         }
@@ -253,25 +296,25 @@ async fn named(name: &str, settings: &ModelSettings, keys: &Keys) -> Result<Choi
     }
     if let Some(known) = KNOWN.iter().find(|known| known.name == provider) {
         let model = if model.is_empty() { known.model } else { model };
-        // A key goes to its own provider only. An address from a file gets the key that was set for it.
-        let key = if settings.base_url.is_some() { keys.any.clone() } else { keys.of(known).cloned() };
+        // A key goes to its own provider only, and an address gets the key that was set for it.
+        let key = if settings.base_url.is_some() { keys.of_address.clone() } else { keys.of(known).cloned() };
         let planner = remote(known, model, key, settings.base_url.as_deref(), keys, settings)?;
         return Ok(Choice { planner, reason });
     }
     if let Some((local, usual)) = LOCAL.iter().find(|(local, _)| *local == provider) {
         let base_url = settings.base_url.clone().unwrap_or_else(|| keys.local_address(local, usual));
         let model = if model.is_empty() {
-            let models = usable(probe::models_at(&base_url, keys.any.as_ref(), 4).await?)?;
+            let models = usable(probe::models_at(&base_url, keys.of_address.as_ref(), 4).await?)?;
             preferred(&models).ok_or_else(|| no_model(&base_url))?
         } else {
             model.to_owned()
         };
-        let key = settings.base_url.as_ref().and(keys.any.clone());
+        let key = keys.of_address.clone();
         return Ok(Choice { planner: compatible(local, &model, &base_url, key, settings)?, reason });
     }
     match &settings.base_url {
         Some(base_url) => {
-            let planner = compatible("local", name, base_url, keys.any.clone(), settings)?;
+            let planner = compatible("local", name, base_url, keys.of_address.clone(), settings)?;
             Ok(Choice { planner, reason: format!("{reason} with its `base_url`") })
         }
         None => Err(unknown(name, provider)),

@@ -96,6 +96,8 @@ pub struct Draft {
     pub declared: Option<Value>,
     /// What was put right while the reply was read.
     pub modifications: Vec<String>,
+    /// Whether the reply held something besides the program: prose, or a second form.
+    pub has_more: bool,
     /// What was understood, in words.
     pub reading: Option<String>,
     /// The values that the code takes from `params`.

@@ -10,6 +10,7 @@
 
 mod brief;
 mod choice;
+mod consent;
 mod exchange;
 mod model;
 mod planner;
@@ -26,11 +27,12 @@ pub use brief::{
     Brief, ColumnBrief, Example, FileBrief, Forms, InvariantBrief, OutlineForm, Stage, StepBrief, TableBrief,
     TableCount, Task, Turn, question_key,
 };
-pub use choice::{Candidate, Choice, choose, survey};
+pub use choice::{Candidate, Choice, choose, choose_listed, survey};
+pub use consent::{Consent, Opinion};
 pub use exchange::{Draft, Exchange, MadeRows, Message, Reply, Speaker};
-pub use model::{Model, ModelSettings, is_readable_review};
+pub use model::{Model, ModelSettings};
 pub use planner::{Judgement, Planner, PlannerError, Progress, Quiet};
 pub use policy_check::{PolicyFinding, policy_findings};
-pub use prompt::Reviewed;
+pub use prompt::{Did, Reviewed};
 pub use reader::RULES_VERSION;
 pub use stats::{Stats, cost_of};

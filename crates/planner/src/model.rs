@@ -1,5 +1,7 @@
 //! The planner that asks a model.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,17 +10,16 @@ use ordain_types::{Diff, ErrorClass, Event, Trouble, Usage};
 use serde_json::Value;
 
 use crate::brief::Brief;
+use crate::consent::{Consent, Opinion};
 use crate::exchange::{Exchange, Message, Reply, Speaker};
 use crate::planner::{Judgement, PlannerError, Progress};
 use crate::policy;
 use crate::policy_check::PolicyFinding;
 use crate::prompt::{self, Reviewed, steps, text};
-use crate::provider::{Completion, ModelRequest, Piece, Provider, ProviderError, Purpose, cost_usd};
+use crate::provider::{Completion, Finish, ModelRequest, Piece, Provider, ProviderError, Purpose, cost_usd};
 use crate::repair;
 use crate::reply::{self, TRUNCATED, TRUNCATED_AGAIN};
 
-/// The code of the trouble with a review that is neither a yes nor a no.
-const REVIEW_UNREADABLE: &str = "review-unreadable";
 /// How often a JSON object is asked for.
 const OBJECTS_MAX: usize = 2;
 
@@ -30,11 +31,18 @@ const OUTLINE_CHARS_MAX: usize = 8_000;
 
 /// What the workspace says about its model.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a setting of the workspace")]
 pub struct ModelSettings {
     /// `auto`, `rules`, or a provider and a model's name.
     pub name: String,
     /// Where an OpenAI-compatible server listens.
     pub base_url: Option<String>,
+    /// Further models that callers may name: the name that they write, and what it stands for.
+    pub others: BTreeMap<String, String>,
+    /// Whether the model is shown values of rows beside the schema.
+    pub samples: bool,
+    /// Whether the reader is asked before the model, and the model only where the reader does not understand a request.
+    pub reader_first: bool,
     /// Whether a second opinion of the code is asked.
     pub review: bool,
     /// Whether a second opinion of an outline is asked.
@@ -56,6 +64,9 @@ impl Default for ModelSettings {
         Self {
             name: "auto".to_owned(),
             base_url: None,
+            others: BTreeMap::new(),
+            samples: true,
+            reader_first: false,
             review: true,
             review_outline: false,
             temperature: None,
@@ -91,7 +102,12 @@ impl Model {
     }
 
     pub(crate) fn begin(&self, brief: &Brief) -> Exchange {
-        Exchange { messages: prompt::opening(brief, self.is_small()), ..Exchange::default() }
+        Exchange { messages: prompt::opening(&self.shown(brief), self.is_small()), ..Exchange::default() }
+    }
+
+    /// The brief as the model may see it.
+    fn shown<'a>(&self, brief: &'a Brief) -> Cow<'a, Brief> {
+        if self.settings.samples { Cow::Borrowed(brief) } else { Cow::Owned(brief.without_values()) }
     }
 
     pub(crate) async fn next(
@@ -123,7 +139,7 @@ impl Model {
             Some(partial) => reply::splice(&partial, &completion.text),
             None => completion.text,
         };
-        let mut reply = reply::read(&whole, completion.finish, brief);
+        let mut reply = reply::read(&whole, completion.finish, &self.shown(brief));
         if let Reply::Unusable(trouble) = &mut reply
             && trouble.code == TRUNCATED
         {
@@ -149,18 +165,24 @@ impl Model {
         repair::tell(exchange, trouble);
     }
 
+    /// Whether it gives second opinions of code.
+    pub(crate) fn reviews(&self) -> bool {
+        self.settings.review
+    }
+
     pub(crate) async fn review(
         &self,
         brief: &Brief,
         what: Reviewed<'_>,
         exchange: &mut Exchange,
         progress: &mut dyn Progress,
-    ) -> Option<Trouble> {
-        if matches!(what, Reviewed::Code(..)) && !self.settings.review {
-            return None;
-        }
+    ) -> Opinion {
         progress.stage("reviewing");
-        let mut messages = prompt::review(brief, what);
+        let what = match what {
+            Reviewed::Code(draft, Some(_)) if !self.settings.samples => Reviewed::Code(draft, None),
+            what => what,
+        };
+        let mut messages = prompt::review(&self.shown(brief), what);
         exchange
             .reviews
             .extend(messages.iter().filter(|message| message.speaker == Speaker::Ordain).cloned());
@@ -170,12 +192,14 @@ impl Model {
         let said = messages.split_off(opened).into_iter().filter(|message| message.speaker == Speaker::Model);
         exchange.reviews.extend(said);
         match verdict {
-            Ok(Some(verdict)) => objection(&verdict),
-            Ok(None) => Some(unreadable_review()),
+            Ok(Some(verdict)) if verdict["ok"] == true => {
+                Opinion::Consent(Consent::to(&what.text(), self.name()))
+            }
+            Ok(Some(verdict)) => Opinion::Objection(objection(&verdict)),
+            Ok(None) => Opinion::Missing("the review was not understood twice".to_owned()),
             Err(error) => {
-                // A second opinion that cannot be had must not stop what the first one and the verifier allow.
                 exchange.notes.push(format!("the review failed: {error}"));
-                None
+                Opinion::Missing(format!("the review failed: {error}"))
             }
         }
     }
@@ -186,12 +210,13 @@ impl Model {
         trouble: &Trouble,
         exchange: &mut Exchange,
     ) -> Option<String> {
-        repair::ask_sentence(exchange, answer, trouble, changes);
+        repair::ask_sentence(exchange, answer, trouble, changes.filter(|_| self.settings.samples));
         let messages = exchange.messages.clone();
         match self.ask(messages, Purpose::Sentence, SIDE_TOKENS_MAX, exchange, &mut Unheard).await {
             Ok(completion) => {
                 exchange.said(completion.text.clone());
-                reply::sentence(&completion.text)
+                let is_finished = completion.finish == Finish::Stop && completion.refusal.is_none();
+                is_finished.then(|| reply::sentence(&completion.text)).flatten()
             }
             Err(error) => {
                 // The plain sentence that takes its place needs nobody.
@@ -208,7 +233,7 @@ impl Model {
         progress: &mut dyn Progress,
     ) -> Result<Value, PlannerError> {
         progress.stage("outlining");
-        let mut messages = prompt::outline(brief);
+        let mut messages = prompt::outline(&self.shown(brief));
         let has_steps = |outline: &Value| outline["steps"].is_array();
         let Some(outline) =
             self.ask_object(&mut messages, Purpose::Outline, has_steps, exchange, progress).await?
@@ -226,7 +251,7 @@ impl Model {
 
     /// What it says of the policy, as one who would have to follow it.
     pub(crate) async fn read_policy(&self, brief: &Brief) -> Result<Vec<PolicyFinding>, PlannerError> {
-        let (mut messages, mut exchange) = (prompt::policy_reading(brief), Exchange::default());
+        let (mut messages, mut exchange) = (prompt::policy_reading(&self.shown(brief)), Exchange::default());
         let has_findings = |reply: &Value| reply["findings"].is_array();
         let reply = self
             .ask_object(&mut messages, Purpose::Policy, has_findings, &mut exchange, &mut Unheard)
@@ -243,7 +268,7 @@ impl Model {
         result: &Value,
         exchange: &mut Exchange,
     ) -> Result<Judgement, PlannerError> {
-        let mut messages = steps::criterion(brief, result);
+        let mut messages = steps::criterion(&self.shown(brief), result);
         let said =
             self.ask_object(&mut messages, Purpose::Criterion, is_verdict, exchange, &mut Unheard).await?;
         let Some(said) = said else {
@@ -262,13 +287,17 @@ impl Model {
         progress: &mut dyn Progress,
     ) -> Result<String, PlannerError> {
         if exchange.messages.is_empty() {
-            exchange.messages = steps::text(brief);
+            exchange.messages = steps::text(&self.shown(brief));
             exchange.is_text = true;
         }
         let messages = exchange.messages.clone();
         let completion =
             self.ask(messages, Purpose::Text, self.settings.tokens_max, exchange, progress).await?;
         exchange.said(completion.text.clone());
+        if completion.finish != Finish::Stop || completion.refusal.is_some() {
+            let message = "the text was cut off or refused".to_owned();
+            return Err(ProviderError::BadReply { message }.into());
+        }
         Ok(reply::prose(&completion.text))
     }
 
@@ -284,7 +313,11 @@ impl Model {
     ) -> Result<Option<Value>, ProviderError> {
         for _ in 0..OBJECTS_MAX {
             let completion = self.ask(messages.clone(), purpose, SIDE_TOKENS_MAX, exchange, progress).await?;
-            let found = reply::object(&completion.text).filter(is_it);
+            // A yes or a no is the whole of a finished reply. What is only read may stand in more.
+            let is_finished = completion.finish == Finish::Stop && completion.refusal.is_none();
+            let is_decision = matches!(purpose, Purpose::Review | Purpose::Criterion);
+            let read = if is_decision { reply::only_object } else { reply::object };
+            let found = is_finished.then(|| read(&completion.text)).flatten().filter(is_it);
             messages.push(Message { speaker: Speaker::Model, text: completion.text });
             if found.is_some() {
                 return Ok(found);
@@ -336,41 +369,27 @@ impl Progress for Unheard {
     fn stage(&mut self, _name: &str) {}
 }
 
-/// Whether what a reviewer objects could be read at all.
-pub fn is_readable_review(objection: &Trouble) -> bool {
-    objection.code != REVIEW_UNREADABLE
-}
-
-/// Whether an object is a yes or a no.
+/// Whether an object is a yes or a no, and not both: a yes names no problem.
 fn is_verdict(said: &Value) -> bool {
-    said["ok"].is_boolean()
+    let is_empty = |key: &str| match &said[key] {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    said["ok"] == false || said["ok"] == true && ["problem", "line", "hint"].into_iter().all(is_empty)
 }
 
-/// An opinion that cannot be read is no consent.
-fn unreadable_review() -> Trouble {
-    Trouble {
-        class: ErrorClass::Review,
-        code: REVIEW_UNREADABLE.to_owned(),
-        message: "the review was not understood twice, so nobody consented".to_owned(),
-        line: None,
-        hint: Some("`model.review` and `model.review_outline` say whether there is one".to_owned()),
-    }
-}
-
-fn objection(verdict: &Value) -> Option<Trouble> {
-    if verdict["ok"] == true {
-        return None;
-    }
+fn objection(verdict: &Value) -> Trouble {
     let said = |key: &str| {
         verdict[key].as_str().filter(|said| !said.trim().is_empty()).map(|said| text::line(said, 600))
     };
-    Some(Trouble {
+    Trouble {
         class: ErrorClass::Review,
         code: "review".to_owned(),
         message: said("problem").unwrap_or_else(|| "it does not do what was asked".to_owned()),
         line: verdict["line"].as_u64().filter(|line| (1..100_000).contains(line)),
         hint: said("hint"),
-    })
+    }
 }
 
 /// Whether a name tells of four billion parameters or fewer: `qwen2.5-coder:1.5b`.

@@ -5,6 +5,7 @@ use ordain_types::{BoxFuture, Diff, ErrorClass, Event, RunError, Trouble};
 use serde_json::{Value, json};
 
 use crate::brief::Brief;
+use crate::consent::Opinion;
 use crate::exchange::{Exchange, Reply, fingerprint};
 use crate::model::Model;
 use crate::policy_check::PolicyFinding;
@@ -126,16 +127,21 @@ impl Planner {
         is_new
     }
 
-    /// Asks a second opinion of code, and of what it changed when it was tried, or of an outline: does it do what was asked?
-    /// `None` if nothing is wrong, or nobody can be asked.
+    /// Whether it gives second opinions of code.
+    pub fn reviews(&self) -> bool {
+        matches!(self, Self::Model(model) if model.reviews())
+    }
+
+    /// Asks a second opinion of code, and of what it did when it was tried, or of an outline: does it do what was asked?
     pub fn review<'a>(
         &'a self,
         brief: &'a Brief,
         what: Reviewed<'a>,
         exchange: &'a mut Exchange,
         progress: &'a mut dyn Progress,
-    ) -> BoxFuture<'a, Option<Trouble>> {
-        self.ask(|| None, |model| model.review(brief, what, exchange, progress))
+    ) -> BoxFuture<'a, Opinion> {
+        let nobody = || Opinion::Missing("there is no model to give one".to_owned());
+        self.ask(nobody, |model| model.review(brief, what, exchange, progress))
     }
 
     /// Asks for a better sentence in the place of an answer that the rows do not show, and for nothing else: what the run

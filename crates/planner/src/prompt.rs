@@ -11,7 +11,7 @@ pub(crate) mod text;
 
 use std::fmt::Write as _;
 
-use ordain_types::{BoundParam, Diff, Outline, format_bytes, format_duration};
+use ordain_types::{BoundParam, Call, Diff, Outline, format_bytes, format_duration};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -85,10 +85,47 @@ pub(crate) fn policy_reading(brief: &Brief) -> Vec<Message> {
 /// What a second opinion is asked of.
 #[derive(Debug, Clone, Copy)]
 pub enum Reviewed<'r> {
-    /// A program that may change something, and what it changed when it was tried.
-    Code(&'r Draft, Option<&'r Diff>),
+    /// A program that may change something, and what it did when it was tried.
+    Code(&'r Draft, Option<&'r Did>),
     /// An outline, before any of it is carried out.
     Outline(&'r Outline),
+}
+
+/// What a program did when it was tried.
+#[derive(Debug, Clone, Default)]
+pub struct Did {
+    /// The rows that it changed.
+    pub diff: Diff,
+    /// What it called outside of the tables, or what is to be called after the commit.
+    pub calls: Vec<Call>,
+    /// The status that it gave.
+    pub status: Option<String>,
+    /// What it answered.
+    pub answer: Option<String>,
+}
+
+impl Reviewed<'_> {
+    /// The text that consent is given to.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Code(draft, _) => draft.text(),
+            Self::Outline(outline) => serde_json::json!(outline).to_string(),
+        }
+    }
+}
+
+impl Did {
+    /// All of it, as data.
+    fn shown(&self) -> String {
+        let mut text = changes(&self.diff);
+        if !self.calls.is_empty() {
+            let calls = text::cut(&text::value(&serde_json::json!(self.calls), 200), CHANGES_CHARS_MAX);
+            block(&mut text, "calls untrusted=\"true\"", &calls);
+        }
+        let answered = serde_json::json!({ "status": self.status, "answer": self.answer });
+        block(&mut text, "answered untrusted=\"true\"", &text::value(&answered, 2_000));
+        text
+    }
 }
 
 /// The messages that ask for a second opinion.
@@ -107,14 +144,14 @@ pub(crate) fn review(brief: &Brief, what: Reviewed<'_>) -> Vec<Message> {
         schema_block(&mut system, brief, detail);
         let mut user = asked(brief, detail);
         match what {
-            Reviewed::Code(draft, changed) => {
+            Reviewed::Code(draft, did) => {
                 if !draft.params.is_empty() {
                     let params: Vec<String> = draft.params.iter().map(param).collect();
                     block(&mut user, "params", &params.join("\n"));
                 }
                 block(&mut user, "program", &numbered(&draft.text()));
-                if let Some(diff) = changed {
-                    user.push_str(&changes(diff));
+                if let Some(did) = did {
+                    user.push_str(&did.shown());
                 }
             }
             Reviewed::Outline(outline) => {

@@ -131,10 +131,10 @@ pub struct Completion {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Finish {
-    /// The model had said everything.
+    /// The model had said everything, and its provider says so.
     #[default]
     Stop,
-    /// It was cut off.
+    /// It was cut off, or nothing says that it was not.
     Length,
     /// A filter of the provider stopped it.
     Filtered,
@@ -144,10 +144,11 @@ impl Finish {
     /// What the providers' many names for it mean.
     fn of(name: &str) -> Self {
         match name.to_ascii_lowercase().as_str() {
-            "length" | "max_tokens" | "model_context_window_exceeded" => Self::Length,
+            "stop" | "end_turn" | "stop_sequence" | "tool_calls" | "tool_use" | "function_call" | "eos"
+            | "eos_token" => Self::Stop,
             "content_filter" | "safety" | "recitation" | "blocklist" | "prohibited_content" | "spii"
             | "refusal" => Self::Filtered,
-            _ => Self::Stop,
+            _ => Self::Length,
         }
     }
 }

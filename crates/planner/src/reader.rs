@@ -13,6 +13,7 @@ mod condition;
 mod count;
 mod declared;
 mod deeds;
+mod doubt;
 mod explain;
 mod figures;
 pub mod files;
@@ -94,7 +95,7 @@ pub struct Meaning {
 }
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 15;
+pub const RULES_VERSION: u32 = 16;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {
@@ -377,8 +378,8 @@ fn unknown(index: &Index, tokens: &[Token], trace: &Trace) -> Option<Unknown> {
     // `price`, where no column is called so and none is meant by it.
     let has_price = (0..index.tables.len()).any(|table| index.role(table, "price").is_some());
     let is_gone = |at: usize, token: &Token| {
-        let is_role = !index.is_rule && has_price && LEXICON.has("cost", &token.lower);
-        let is_said = !index.is_rule && LEXICON.has("show", &token.lower);
+        let is_role = has_price && LEXICON.has("cost", &token.lower);
+        let is_said = LEXICON.has("show", &token.lower);
         is_nothing(at) && LEXICON.is_column_noun(&token.lower) && !is_role && !is_said
     };
     let strange = words.clone().find(|(at, token)| is_strange(*at, token));
@@ -388,11 +389,7 @@ fn unknown(index: &Index, tokens: &[Token], trace: &Trace) -> Option<Unknown> {
     }
     let stopped = words.clone().find(|(at, _)| *at >= trace.furthest());
     let stopped = stopped.or_else(|| words.clone().next_back());
-    // `total must be above 0`: not `must` is strange, but what must be so.
-    let is_verb = |token: &Token| index.is_rule && LEXICON.has("rule.must", &token.lower);
-    let subject = stopped.filter(|(_, token)| is_verb(token)).and_then(|(at, _)| at.checked_sub(1));
-    let subject = subject.filter(|at| is_nothing(*at)).map(|at| (at, &tokens[at]));
-    let (_, token) = strange.or(subject).or(stopped)?;
+    let (_, token) = strange.or(stopped)?;
     let nearest =
         strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
     Some(Unknown {
@@ -459,6 +456,7 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
         }
         (_, Some(written)) => {
             let is_held = written.is_direct && brief.catalog.policy.direct_changes == DirectChanges::Hold;
+            let doubt = || doubt::doubt(index, &brief.request, meaning);
             Reply::Plan(Draft {
                 code: format!("{}{}", written.code, said_as::told(index, &meaning.form, &brief.request)),
                 title: meaning.words.clone(),
@@ -466,7 +464,9 @@ fn told(index: &Index, brief: &Brief, meaning: &Meaning) -> Reply {
                 // What was read as a question is held to change nothing, whatever its code came to be.
                 declared: (!meaning.form.is_change()).then(|| json!({ "action": "read" })),
                 params: params(&brief.request, written),
-                hold: is_held.then_some(HeldBy::DirectChange),
+                hold: is_held
+                    .then_some(HeldBy::DirectChange)
+                    .or_else(|| doubt().map(|doubt| HeldBy::Reading { doubt })),
                 ..Draft::default()
             })
         }

@@ -1,7 +1,8 @@
 //! Reads what a model wrote: code, a look, an outline, a question, a refusal, or nothing that can be used.
 //!
-//! Reading is tolerant about form and strict about one thing: a reply that was cut off, or that is prose, never
-//! becomes code. Whether the code is right is the verifier's business, not ours.
+//! Reading is tolerant about form and strict about two things: a reply that was cut off, or that is prose, never becomes
+//! code, and code with something around it is marked so, since only code that changes nothing may be taken from it.
+//! Whether the code is right is the verifier's business, not ours.
 
 mod alias;
 mod clean;
@@ -37,20 +38,21 @@ pub(crate) fn read(reply: &str, finish: Finish, brief: &Brief) -> Reply {
     }
     let mut modifications = Vec::new();
     let text = clean::outside(reply, &mut modifications);
-    if let Some(reply) = forms::read(&text, finish, brief, &mut modifications) {
+    if finish == Finish::Length {
+        return truncated(&extract::code(&text, task));
+    }
+    if let Some(reply) = forms::read(&text, brief, &mut modifications) {
         return reply;
     }
     let (declared, text) = speech::declaration(&text);
     // Requests and checks are answered by one program; a code task may need several files.
     let (modules, text) = if task == Task::Code { modules::take(&text) } else { (Vec::new(), text) };
     let found = extract::code(&text, task);
-    if finish == Finish::Length {
-        return truncated(&found);
-    }
     if let Some(reply) = declared.as_ref().and_then(speech::declared_reply) {
         // A plan or a question, never both: the cautious reading changes nothing.
         return reply;
     }
+    let is_alone = extract::is_alone(&text, &found);
     let reply = match found {
         ReplyContent::Code { code, note } => {
             modifications.extend(note);
@@ -71,7 +73,7 @@ pub(crate) fn read(reply: &str, finish: Finish, brief: &Brief) -> Reply {
             let hint = "reply with <outline>{...}</outline>; the code of each step is asked for later";
             unusable("outline-missing", "an outline is wanted, not a program", Some(hint))
         }
-        Reply::Plan(draft) => Reply::Plan(Draft { modules, ..draft }),
+        Reply::Plan(draft) => Reply::Plan(Draft { modules, has_more: !is_alone, ..draft }),
         reply => reply,
     }
 }
@@ -92,6 +94,11 @@ pub(crate) fn splice(partial: &str, rest: &str) -> String {
 pub(crate) fn object(reply: &str) -> Option<Value> {
     let text = clean::outside(reply, &mut Vec::new());
     extract::objects(&text).into_iter().next()
+}
+
+/// The JSON object that a reply is, with nothing around it but thoughts or a fence, and no name twice.
+pub(crate) fn only_object(reply: &str) -> Option<Value> {
+    extract::only_object(&clean::outside(reply, &mut Vec::new()))
 }
 
 /// The text that a model wrote, without its thoughts.

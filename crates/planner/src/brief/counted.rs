@@ -164,6 +164,7 @@ impl ColumnCount {
             values: (is_whole && !is_prose).then(values),
             shape: self.shape.clone(),
             unit: None,
+            reading: Value::Null,
         }
     }
 }

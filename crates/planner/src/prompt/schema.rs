@@ -213,7 +213,10 @@ fn values(known: &ColumnBrief, column_type: ColumnType, detail: Detail) -> Optio
         return Some(text::line(shape, SHAPE_CHARS));
     }
     let all = known.values.as_ref().filter(|all| !all.is_empty());
-    if matches!(column_type, ColumnType::Integer | ColumnType::Real | ColumnType::Timestamp) {
+    if matches!(
+        column_type,
+        ColumnType::Integer | ColumnType::Real | ColumnType::Decimal | ColumnType::Timestamp
+    ) {
         // By type, not by text; single numbers change too often to be worth listing.
         let (least, most) = all.and_then(|all| range(all)).filter(|_| detail.samples > 0)?;
         if least == most {
@@ -260,7 +263,9 @@ fn type_name(column_type: ColumnType) -> &'static str {
         ColumnType::Real => "real",
         ColumnType::Boolean => "boolean",
         ColumnType::Timestamp => "timestamp (ISO 8601 text)",
+        ColumnType::Decimal => "decimal (Python's Decimal)",
         ColumnType::Json => "json",
+        ColumnType::Any => "any (what was written)",
     }
 }
 

@@ -1,26 +1,26 @@
 //! Speaks Anthropic's messages protocol.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
+use super::remote::{Dialect, Endpoint, Gathered, LeftOut, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
 /// A model of Anthropic.
 pub fn anthropic(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
-    endpoint.base_url = checked_address(&endpoint.base_url)?;
+    let address = checked_address(&endpoint.base_url)?;
+    // Some write the address with the version, others without.
+    address.strip_suffix("/v1").unwrap_or(&address).clone_into(&mut endpoint.base_url);
     checked_key(&endpoint)?;
-    Remote::new(Box::new(Anthropic { endpoint, leaves_out_marks: AtomicBool::new(false) }), timeouts)
+    let left_out = LeftOut::of(&endpoint);
+    Remote::new(Box::new(Anthropic { endpoint, left_out }), timeouts)
 }
 
 #[derive(Debug)]
 struct Anthropic {
     endpoint: Endpoint,
-    /// Whether the server takes no marks of what to keep.
-    leaves_out_marks: AtomicBool,
+    left_out: LeftOut,
 }
 
 impl Dialect for Anthropic {
@@ -43,11 +43,13 @@ impl Dialect for Anthropic {
         if !rules.is_empty() {
             // The rules are the same for every request of a workspace: worth keeping on the other side.
             body["system"] = json!([{ "type": "text", "text": rules }]);
-            if !self.leaves_out_marks.load(Ordering::Relaxed) {
+            if !self.left_out.has("cache_control") {
                 body["system"][0]["cache_control"] = json!({ "type": "ephemeral" });
             }
         }
-        if let Some(temperature) = request.temperature {
+        if let Some(temperature) = request.temperature
+            && !self.left_out.has("temperature")
+        {
             body["temperature"] = temperature.into();
         }
         let mut builder = client
@@ -91,9 +93,11 @@ impl Dialect for Anthropic {
     }
 
     fn adapt(&self, complaint: &str) -> Option<&'static str> {
-        let is_first =
-            complaint.contains("cache_control") && !self.leaves_out_marks.swap(true, Ordering::Relaxed);
-        is_first.then_some("cache_control")
+        let known = ["cache_control", "temperature"];
+        known
+            .into_iter()
+            .find(|parameter| complaint.contains(parameter))
+            .map(|named| self.left_out.add(named))
     }
 }
 

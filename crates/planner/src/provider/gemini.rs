@@ -3,13 +3,16 @@
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
+use super::remote::{Dialect, Endpoint, Gathered, LeftOut, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
 /// A model of Gemini.
 pub fn gemini(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, ProviderError> {
-    endpoint.base_url = checked_address(&endpoint.base_url)?;
+    let address = checked_address(&endpoint.base_url)?;
+    // Some write the address with the version, others without.
+    let plain = address.strip_suffix("/v1beta").or_else(|| address.strip_suffix("/v1")).unwrap_or(&address);
+    plain.clone_into(&mut endpoint.base_url);
     checked_key(&endpoint)?;
     // The name becomes part of the route.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
@@ -18,12 +21,14 @@ pub fn gemini(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, Prov
         let (provider, model) = (endpoint.provider, text::line(&endpoint.model, 100));
         return Err(ProviderError::UnknownModel { provider, model, message });
     }
-    Remote::new(Box::new(Gemini { endpoint }), timeouts)
+    let left_out = LeftOut::of(&endpoint);
+    Remote::new(Box::new(Gemini { endpoint, left_out }), timeouts)
 }
 
 #[derive(Debug)]
 struct Gemini {
     endpoint: Endpoint,
+    left_out: LeftOut,
 }
 
 impl Dialect for Gemini {
@@ -44,7 +49,9 @@ impl Dialect for Gemini {
         if !rules.is_empty() {
             body["systemInstruction"] = json!({ "parts": [{ "text": rules }] });
         }
-        if let Some(temperature) = request.temperature {
+        if let Some(temperature) = request.temperature
+            && !self.left_out.has("temperature")
+        {
             body["generationConfig"]["temperature"] = temperature.into();
         }
         if request.purpose.schema().is_some() {
@@ -88,5 +95,9 @@ impl Dialect for Gemini {
             gathered.finish = Some(Finish::of(finish));
         }
         Ok(())
+    }
+
+    fn adapt(&self, complaint: &str) -> Option<&'static str> {
+        complaint.contains("temperature").then(|| self.left_out.add("temperature"))
     }
 }

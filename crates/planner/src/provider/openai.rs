@@ -1,11 +1,9 @@
 //! Speaks the chat protocol of `OpenAI`, which most servers speak too.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::remote::{Dialect, Endpoint, Gathered, Remote, checked_address, checked_key, turns};
+use super::remote::{Dialect, Endpoint, Gathered, LeftOut, Remote, checked_address, checked_key, turns};
 use super::{Finish, ModelRequest, ProviderError, Timeouts};
 use crate::prompt::text;
 
@@ -17,27 +15,30 @@ pub fn openai(mut endpoint: Endpoint, timeouts: Timeouts) -> Result<Remote, Prov
 }
 
 fn dialect_of(endpoint: Endpoint) -> OpenAi {
-    // OpenAI itself has given up the older name, which everybody else still understands.
-    let has_new_names = endpoint.base_url.contains("api.openai.com");
-    OpenAi {
-        endpoint,
-        has_new_names: AtomicBool::new(has_new_names),
-        leaves_out_temperature: AtomicBool::new(false),
-        leaves_out_options: AtomicBool::new(false),
-        leaves_out_effort: AtomicBool::new(false),
-        takes_schemas: AtomicBool::new(has_new_names),
-    }
+    let left_out = LeftOut::of(&endpoint);
+    OpenAi { endpoint, left_out }
 }
 
 #[derive(Debug)]
 struct OpenAi {
     endpoint: Endpoint,
-    has_new_names: AtomicBool,
-    leaves_out_temperature: AtomicBool,
-    leaves_out_options: AtomicBool,
-    leaves_out_effort: AtomicBool,
-    /// Whether a reply can be held to a schema. A server that does not know the word may refuse the whole call.
-    takes_schemas: AtomicBool,
+    left_out: LeftOut,
+}
+
+/// The two names of the largest reply.
+const TOKENS: [&str; 2] = ["max_tokens", "max_completion_tokens"];
+
+impl OpenAi {
+    fn is_openais_own(&self) -> bool {
+        self.endpoint.base_url.contains("api.openai.com")
+    }
+
+    /// What the largest reply is called. `OpenAI` itself has given up the older name, which everybody else still understands.
+    fn tokens(&self) -> &'static str {
+        let [old, new] = TOKENS;
+        let [first, second] = if self.is_openais_own() { [new, old] } else { [old, new] };
+        if self.left_out.has(first) && !self.left_out.has(second) { second } else { first }
+    }
 }
 
 impl Dialect for OpenAi {
@@ -55,26 +56,26 @@ impl Dialect for OpenAi {
             json!({ "role": if is_model { "assistant" } else { "user" }, "content": text })
         }));
         let mut body = json!({ "model": self.endpoint.model, "messages": messages, "stream": true });
-        let tokens =
-            if self.has_new_names.load(Ordering::Relaxed) { "max_completion_tokens" } else { "max_tokens" };
-        body[tokens] = request.tokens_max.into();
+        body[self.tokens()] = request.tokens_max.into();
         if let Some(temperature) = request.temperature
-            && !self.leaves_out_temperature.load(Ordering::Relaxed)
+            && !self.left_out.has("temperature")
         {
             body["temperature"] = temperature.into();
         }
         if let Some(effort) = &request.effort
-            && !self.leaves_out_effort.load(Ordering::Relaxed)
+            && !self.left_out.has("reasoning_effort")
         {
             body["reasoning_effort"] = effort.as_str().into();
         }
         if let Some(schema) = request.purpose.schema()
-            && self.takes_schemas.load(Ordering::Relaxed)
+            // A server that does not know the word may refuse the whole call.
+            && self.is_openais_own()
+            && !self.left_out.has("response_format")
         {
             let format = json!({ "name": "reply", "strict": true, "schema": schema });
             body["response_format"] = json!({ "type": "json_schema", "json_schema": format });
         }
-        if !self.leaves_out_options.load(Ordering::Relaxed) {
+        if !self.left_out.has("stream_options") {
             body["stream_options"] = json!({ "include_usage": true });
         }
         let address = format!("{}/chat/completions", self.endpoint.base_url);
@@ -128,26 +129,19 @@ impl Dialect for OpenAi {
     }
 
     fn adapt(&self, complaint: &str) -> Option<&'static str> {
-        let first_time = |flag: &AtomicBool, to: bool| flag.swap(to, Ordering::Relaxed) != to;
-        if complaint.contains("max_completion_tokens") && !self.has_new_names.load(Ordering::Relaxed) {
-            return first_time(&self.has_new_names, true).then_some("max_tokens");
+        let [old, new] = TOKENS;
+        if complaint.contains(new) {
+            return Some(self.left_out.add(if complaint.contains(old) { old } else { new }));
         }
-        if complaint.contains("max_completion_tokens") {
-            return first_time(&self.has_new_names, false).then_some("max_completion_tokens");
-        }
-        if complaint.contains("temperature") {
-            return first_time(&self.leaves_out_temperature, true).then_some("temperature");
-        }
-        if complaint.contains("reasoning_effort") {
-            return first_time(&self.leaves_out_effort, true).then_some("reasoning_effort");
-        }
-        if complaint.contains("response_format") || complaint.contains("json_schema") {
-            return first_time(&self.takes_schemas, false).then_some("response_format");
-        }
-        if complaint.contains("stream_options") {
-            return first_time(&self.leaves_out_options, true).then_some("stream_options");
-        }
-        None
+        let known = [
+            ("temperature", "temperature"),
+            ("reasoning_effort", "reasoning_effort"),
+            ("response_format", "response_format"),
+            ("json_schema", "response_format"),
+            ("stream_options", "stream_options"),
+        ];
+        let named = known.into_iter().find(|(word, _)| complaint.contains(word));
+        named.map(|(_, parameter)| self.left_out.add(parameter))
     }
 }
 

@@ -1,8 +1,10 @@
 //! A model behind HTTP: what all remote providers share.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use ordain_types::Mask;
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
@@ -42,6 +44,38 @@ pub(super) trait Dialect: fmt::Debug + Send + Sync {
     }
 }
 
+/// Models of which it is known what they refuse; a server whose callers name more begins anew.
+const REMEMBERED_MAX: usize = 1000;
+/// How often a request is sent again without what the server refused.
+const ADAPTED_MAX: u32 = 8;
+
+/// What a model's server refused to take, which requests leave out from then on: for as long as the process lives, since a
+/// provider is made anew for each request that names its model.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LeftOut(Arc<Mutex<BTreeSet<&'static str>>>);
+
+impl LeftOut {
+    pub(super) fn of(endpoint: &Endpoint) -> Self {
+        static REMEMBERED: Mutex<BTreeMap<(String, String), LeftOut>> = Mutex::new(BTreeMap::new());
+        let mut remembered = REMEMBERED.lock().unwrap_or_else(PoisonError::into_inner);
+        if remembered.len() >= REMEMBERED_MAX {
+            remembered.clear();
+        }
+        remembered.entry((endpoint.base_url.clone(), endpoint.model.clone())).or_default().clone()
+    }
+
+    /// Whether a parameter is left out.
+    pub(super) fn has(&self, parameter: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(parameter)
+    }
+
+    /// Leaves a parameter out from now on. Another request may have been first; this one is sent again all the same.
+    pub(super) fn add(&self, parameter: &'static str) -> &'static str {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(parameter);
+        parameter
+    }
+}
+
 /// More tokens than any reply has, whatever a server says.
 const TOKENS_MAX: u64 = 100_000_000;
 
@@ -74,7 +108,7 @@ impl Gathered {
         }
         Completion {
             text: self.text,
-            finish: self.finish.unwrap_or_default(),
+            finish: self.finish.unwrap_or(Finish::Length),
             refusal: (!self.refusal.is_empty()).then_some(self.refusal),
             input_tokens: self.input_tokens.min(TOKENS_MAX),
             output_tokens: self.output_tokens.min(TOKENS_MAX),
@@ -101,7 +135,7 @@ impl Remote {
         heard: &mut Heard<'_>,
     ) -> Result<Completion, ProviderError> {
         let start = Instant::now();
-        let mut attempt = 1;
+        let (mut attempt, mut adapted) = (1, 0);
         loop {
             let left = self.timeouts.total.saturating_sub(start.elapsed());
             let sent = self.dialect.request(&self.client, request);
@@ -113,6 +147,10 @@ impl Remote {
                     return Err(ProviderError::Timeout { what: "the reply", after: self.timeouts.total });
                 }
             };
+            if matches!(error, ProviderError::Unsupported { .. }) && adapted < ADAPTED_MAX {
+                adapted += 1;
+                continue;
+            }
             let left = self.timeouts.total.saturating_sub(start.elapsed());
             match retry::delay(&error, attempt, random(), left) {
                 Some(delay) => sleep(delay).await,
@@ -162,12 +200,9 @@ pub(super) fn checked_key(endpoint: &Endpoint) -> Result<(), ProviderError> {
     })
 }
 
-/// The text without the key.
+/// The text without the key, however it is spelled there.
 fn redacted(key: Option<&Key>, text: &str) -> String {
-    match key {
-        Some(key) if !key.reveal().is_empty() => text.replace(key.reveal(), "…"),
-        _ => text.to_owned(),
-    }
+    Mask::new(key.map(|key| ("key", key.reveal()))).hide(text)
 }
 
 /// The messages as turns of two sides, the rules apart: neighbours of one side joined, none empty.

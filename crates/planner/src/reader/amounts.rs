@@ -42,28 +42,6 @@ pub(super) fn percent(index: &Index, tokens: &[Token]) -> Option<Unknown> {
     is_plain.then(|| Unknown::because(said, &reason))
 }
 
-/// The first amount of a rule about columns of which nobody says what they count: the sign would be dropped without a word.
-pub(super) fn uncounted(index: &Index, tokens: &[Token]) -> Option<Unknown> {
-    let money = |token: &Token| match token.kind {
-        Kind::Number(Number { unit: Unit::Money(code), .. })
-        | Kind::Unclear(Number { unit: Unit::Money(code), .. }) => Some(code),
-        _ => None,
-    };
-    let (said, code) = tokens.iter().find_map(|token| Some((token, money(token)?)))?;
-    let named = (0..tokens.len()).flat_map(|at| index.at(tokens, at)).filter_map(|(what, ..)| match what {
-        What::Column(table, column) => Some(&index.tables[table].columns[column]),
-        _ => None,
-    });
-    let numbers: Vec<&Column> =
-        named.filter(|column| matches!(column.sort, Sort::Number | Sort::Whole)).collect();
-    let first = numbers.first().filter(|_| numbers.iter().all(|column| currency_of(column).is_none()))?;
-    let reason = format!(
-        "nothing says that {} is in {code}: write the amount without it, or declare the column's `unit`",
-        first.name
-    );
-    Some(Unknown::because(said, &reason))
-}
-
 /// Whether a number is part of a name: `Rioja 1,5 l`.
 fn is_name(index: &Index, tokens: &[Token], at: usize) -> bool {
     !index.at(tokens, at).is_empty() || super::is_within(index, tokens, at)

@@ -30,8 +30,6 @@ pub(crate) struct Index {
     pub(crate) verbs: Vec<Verb>,
     /// Whether the tables are files.
     pub(crate) files: bool,
-    /// Whether a rule is read, which names the column of every value.
-    pub(super) is_rule: bool,
     /// Degrees of declared adjectives, as `taller` and `tallest`: the table, the column, and whether more of it is meant.
     pub(super) degrees: BTreeMap<String, (usize, usize, bool)>,
     /// The tables before columns were added that are cut from days.
@@ -154,14 +152,10 @@ impl Index {
 
     /// The tables and their references, without the words that mention them.
     pub(super) fn of_tables(brief: &Brief, catalog: &Arc<Catalog>) -> Self {
-        let is_rule = brief.task == Task::Check;
-        let mut index = Self { catalog: Arc::clone(catalog), is_rule, ..Self::default() };
+        let mut index = Self { catalog: Arc::clone(catalog), ..Self::default() };
         index.tables = brief.tables.iter().map(|table| shape(table, catalog)).collect();
         index.refer(&brief.tables);
-        // A rule is about columns as they are.
-        if !is_rule {
-            index.refer_by_texts(&brief.tables);
-        }
+        index.refer_by_texts(&brief.tables);
         index.stored = Arc::new(index.tables.clone());
         index
     }
@@ -415,7 +409,7 @@ impl Index {
                 }
             }
         }
-        if is_time(list, place) && !self.is_rule && !self.files {
+        if is_time(list, place) && !self.files {
             found.retain(|(what, length, _)| *length > 1 || !self.is_row_name(what));
         }
         self.called_so(found, &list[place..])

@@ -44,7 +44,7 @@ impl Index {
     /// if it has to be made anew.
     fn followed(&self, before: &[TableBrief], brief: &Brief) -> Option<Self> {
         let new = Self::of_tables(brief, &self.catalog);
-        if new.stored != self.stored || new.is_rule != self.is_rule {
+        if new.stored != self.stored {
             return None;
         }
         let mut index = self.clone();

@@ -130,7 +130,7 @@ impl Index {
             self.add_person(words, what, cost);
         } else if !is_operator {
             self.add(words, what, cost);
-        } else if self.is_rule || matches!(text, "IT" | "US") || is_little_name(text) {
+        } else if matches!(text, "IT" | "US") || is_little_name(text) {
             // They are no pronouns in capitals; `Six` is no number there, and `Will` no verb.
             self.add_exact(&[text.to_owned()], what, cost);
         } else {

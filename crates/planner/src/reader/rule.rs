@@ -1,33 +1,22 @@
-//! Rules about data in words: each becomes a built-in kind of check with its params, and the kind compiles to code.
-//!
-//! The laws are those of requests: every word stands in the rule, there is one reading, and it is restated. Columns are
-//! known by their whole names alone, so that a column that comes, goes or is renamed never changes what a rule means.
+//! Rules about data in words: hands what is known of the tables to the crate that reads rules, and its code on as a draft.
 
-mod claim;
-mod days;
-mod figure;
-mod having;
-mod made;
-mod phrase;
-mod sentence;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use ordain_checks::Check;
-use ordain_checks::kinds::{self, CompiledKind, HINT};
-use ordain_types::Schema;
-use serde_json::{Map, Value, json};
+use ordain_checks::kinds;
+use ordain_reader::{
+    Catalog, Claim, Column, Cond, Day, Demand, Expr, Holds, Path, Reader, Reading, Scalar, Source, Table,
+};
+use ordain_types::{ColumnNotes, ColumnType, Side, Test};
+use serde_json::{Value, json};
 
-use super::index::{Index, What};
-use super::parse::Parser;
-use super::token::{self, Kind, Token};
-use super::trace::Trace;
-use super::{TOKENS_MAX, Unknown, amounts, unknown};
-use crate::brief::Brief;
+use crate::brief::{Brief, ColumnBrief, TableBrief};
 use crate::exchange::{Draft, Reply};
-
-pub(crate) use claim::Rule;
 
 /// The separator between a hint and the filter of its check.
 const FILTER: &str = " Look only at rows where ";
+/// What a decline lists of what could have stood there, and of the columns.
+const LISTED_MAX: usize = 12;
 
 /// Writes the code of a check that is stated in words.
 pub(crate) fn plan(brief: &Brief) -> Reply {
@@ -35,145 +24,235 @@ pub(crate) fn plan(brief: &Brief) -> Reply {
         Some((hint, filter)) => (hint, Some(filter.trim_end_matches('.'))),
         None => (brief.request.as_str(), None),
     };
-    if brief.tables.is_empty() {
+    let Some(judged) = brief.tables.first() else {
         return Reply::Refusal("there is no table to look at".to_owned());
-    }
-    match read(brief, hint) {
-        Ok(rules) => chosen(brief, &rules, filter),
-        Err(unknown) => Reply::Refusal(declined(brief, unknown.as_ref())),
+    };
+    let reader = Reader::new(catalog(brief), Some(&judged.table.name));
+    match reader.rule(hint) {
+        Reading::Certain(demand) => match draft(&reader, judged, &demand, hint, filter) {
+            Ok(draft) => Reply::Plan(draft),
+            Err(reason) => Reply::Refusal(format!("the rule cannot be judged: {reason}")),
+        },
+        Reading::Choose(demands) => {
+            let said: Vec<String> = demands.iter().filter_map(|demand| reader.words(demand)).collect();
+            Reply::Question(format!(
+                "it can be read in several ways: {}; say it in other words",
+                said.join("; or ")
+            ))
+        }
+        Reading::Silent { at, nearest, .. } => {
+            Reply::Refusal(declined(judged, at.as_deref(), nearest.as_deref()))
+        }
     }
 }
 
-/// The rules that a sentence may state, the plainest ones; the word that is not understood if there is none.
-pub(crate) fn read(brief: &Brief, hint: &str) -> Result<Vec<Rule>, Option<Unknown>> {
-    let index = Index::of(brief, &super::files::described(&brief.catalog));
-    let tokens = token::tokens(hint);
-    let trace = Trace::default();
-    if tokens.is_empty() || tokens.len() > TOKENS_MAX {
-        return Err(None);
-    }
-    let problem = amounts::problem(&index, &tokens).or_else(|| amounts::uncounted(&index, &tokens));
-    if let Some(problem) = problem.or_else(|| of_some(&index, &tokens)) {
-        return Err(Some(problem));
-    }
-    let mut all: Vec<(Rule, u32)> = Vec::new();
-    // The table that the check names first is judged; another one only where the sentence names it before any other.
-    let named = (0..tokens.len()).find_map(|at| {
-        index.at(&tokens, at).into_iter().find_map(|(what, ..)| match what {
-            What::Table(table) => Some(table),
-            _ => None,
-        })
+fn draft(
+    reader: &Reader,
+    judged: &TableBrief,
+    demand: &Demand,
+    hint: &str,
+    filter: Option<&str>,
+) -> Result<Draft, String> {
+    let rows =
+        filter.map(|filter| kinds::filter_lines(filter, &judged.table)).transpose().map_err(|error| {
+            let help = error.hint().map(|help| format!("; {help}")).unwrap_or_default();
+            format!("{error}{help}")
+        })?;
+    let intent = reader.words(demand).unwrap_or_else(|| hint.trim_end_matches('.').to_owned());
+    let program = reader.program(demand, &intent, rows.as_deref().unwrap_or_default());
+    let mut declared = json!({
+        "intent": intent,
+        "tables": std::iter::once(&judged.table.name)
+            .chain(program.columns.keys().filter(|name| **name != judged.table.name))
+            .collect::<Vec<_>>(),
+        "columns": program.columns,
+        "steps": [],
+        "output": "every failing row, or what was observed",
+        "cases": cases(demand, judged),
+        "kind": "rule",
+        "params": demand,
+        "filter": filter,
+        "planner": "rules",
     });
-    for focus in [Some(0), named].into_iter().flatten() {
-        let parser = Parser { strict: true, text: hint, ..Parser::new(&index, &tokens, focus, &trace) };
-        all.extend(parser.rules());
-        if !all.is_empty() {
-            break;
-        }
+    if judges_empty(demand) {
+        declared["judges_empty"] = json!(true);
     }
-    let Some(least) = all.iter().map(|(_, cost)| *cost).min() else {
-        return Err(unknown(&index, &tokens, &trace));
-    };
-    let mut rules: Vec<Rule> = Vec::new();
-    for (rule, _) in all.into_iter().filter(|(_, cost)| *cost == least) {
-        if !rules.contains(&rule) {
-            rules.push(rule);
-        }
+    if let Some(same) = by_kind(demand, judged).filter(|_| filter.is_none()) {
+        declared["by_kind"] = same;
     }
-    Ok(rules)
-}
-
-/// A rule is about every row or about a share of them: `some` is neither, and nothing may drop it.
-fn of_some(index: &Index, tokens: &[Token]) -> Option<Unknown> {
-    let is_some = |(at, token): &(usize, &Token)| {
-        token.kind == Kind::Word && token.lower == "some" && index.at(tokens, *at).is_empty()
-    };
-    let (_, token) = tokens.iter().enumerate().find(is_some)?;
-    let reason = "“some” says neither how many rows nor which; write “at least 5% of rows …”, or leave it out \
-                  if every row is meant";
-    Some(Unknown {
-        text: token.text.clone(),
-        at: token.at,
-        is_known: true,
-        nearest: None,
-        reason: Some(reason.to_owned()),
+    Ok(Draft {
+        code: program.code,
+        reading: Some(intent.clone()),
+        title: intent,
+        declared: Some(declared),
+        ..Draft::default()
     })
 }
 
-fn chosen(brief: &Brief, rules: &[Rule], filter: Option<&str>) -> Reply {
-    match rules {
-        [rule] => match compile(brief, rule, filter) {
-            Ok((compiled, params)) => Reply::Plan(draft(rule, compiled, params)),
-            Err(reason) => Reply::Refusal(format!("the reader read this as `{}`, but {reason}", rule.kind)),
-        },
-        several => {
-            let read = |rule: &Rule| compile(brief, rule, filter).map(|(compiled, _)| compiled.plan.intent);
-            let (choices, failed): (Vec<_>, Vec<_>) = several.iter().map(read).partition(Result::is_ok);
-            let said = choices.into_iter().flatten().collect::<Vec<_>>().join("; or ");
-            match failed.into_iter().find_map(Result::err) {
-                Some(reason) if said.is_empty() => {
-                    Reply::Refusal(format!("the rule cannot be judged: {reason}"))
-                }
-                _ => {
-                    Reply::Question(format!("it can be read in several ways: {said}; say it in other words"))
-                }
-            }
+/// Values on both sides of the bounds that a rule sets for the columns of its table.
+fn cases(demand: &Demand, judged: &TableBrief) -> Vec<String> {
+    match &demand.claim {
+        Claim::Every(Cond::Unique(_)) => vec!["the same value twice: both rows fail".to_owned()],
+        Claim::Every(test) => {
+            test_of(test).map(|test| kinds::cases(&test, &judged.table)).unwrap_or_default()
         }
+        _ => Vec::new(),
     }
 }
 
-fn compile(
-    brief: &Brief,
-    rule: &Rule,
-    filter: Option<&str>,
-) -> Result<(CompiledKind, Map<String, Value>), String> {
-    let own = rule.filter.as_deref();
-    let filter = match (filter, own) {
-        (Some(one), Some(other)) => Some(format!("({one}) and ({other})")),
-        (one, other) => one.or(other).map(str::to_owned),
+/// A condition on columns of the row itself, in the form of the built-in kinds.
+fn test_of(cond: &Cond) -> Option<Test> {
+    let own = |path: &Path| path.hops.is_empty().then(|| path.column.to_string());
+    let value = |scalar: &Scalar| match scalar {
+        Scalar::Day(Day::On(day)) => Some(json!(day)),
+        Scalar::Day(_) | Scalar::Time(_) => None,
+        other => Some(json!(other)),
     };
-    let params = rule.params.as_object().cloned().unwrap_or_default();
-    let schema = Schema { tables: brief.tables.iter().map(|table| table.table.clone()).collect() };
-    let check = Check { filter, ..Check::new(HINT.to_owned(), &rule.table, rule.kind, params) };
-    let mut compiled = kinds::compile(&check, &schema).map_err(|error| {
-        let help = error.hint().map(|help| format!("; {help}")).unwrap_or_default();
-        format!("{error}{help}")
-    })?;
-    if let Some(own) = own {
-        compiled.plan.intent = format!("{}, where {own}", compiled.plan.intent);
-    }
-    Ok((compiled, check.params))
+    let side = |expr: &Expr| match expr {
+        Expr::Column(path) => own(path).map(Side::Column),
+        Expr::Value(scalar) => value(scalar).map(Side::Value),
+        _ => None,
+    };
+    let all = |parts: &[Cond]| parts.iter().map(test_of).collect::<Option<Vec<_>>>();
+    Some(match cond {
+        Cond::All(parts) => Test::All(all(parts)?),
+        Cond::Any(parts) => Test::Any(all(parts)?),
+        Cond::Not(inner) => Test::Not(Box::new(test_of(inner)?)),
+        Cond::Null(path) => Test::Null(own(path)?),
+        Cond::In { column, values } => {
+            Test::In { column: own(column)?, values: values.iter().map(value).collect::<Option<_>>()? }
+        }
+        Cond::Compare { left, op, right } => {
+            let op = json!(op).as_str()?.to_owned();
+            Test::Compare { left: side(left)?, op, right: side(right)? }
+        }
+        _ => return None,
+    })
 }
 
-fn draft(rule: &Rule, compiled: CompiledKind, params: Map<String, Value>) -> Draft {
-    let mut declared = json!(compiled.plan);
-    declared["kind"] = json!(rule.kind);
-    declared["params"] = Value::Object(params);
-    declared["filter"] = json!(rule.filter);
-    declared["planner"] = json!("rules");
-    Draft {
-        code: compiled.code,
-        reading: Some(compiled.plan.intent.clone()),
-        title: compiled.plan.intent,
-        declared: Some(declared),
-        ..Draft::default()
+/// The built-in kind that judges rows as a demand does, so that a database can judge a large table: none of values of which
+/// only the code for frames tells how they are compared.
+fn by_kind(demand: &Demand, judged: &TableBrief) -> Option<Value> {
+    let Claim::Every(must) = &demand.claim else { return None };
+    let (kind, mut params) = match must {
+        Cond::Unique(paths) => {
+            let own = paths.iter().map(|path| path.hops.is_empty().then(|| path.column.to_string()));
+            ("unique", json!({"columns": own.collect::<Option<Vec<_>>>()?}))
+        }
+        must => ("condition", json!({"must": test_of(must)?})),
+    };
+    if !demand.when.is_always() {
+        params["when"] = json!(test_of(&demand.when)?);
+    }
+    let is_plain = |test: &Cond| {
+        let mut names = BTreeSet::new();
+        if let Some(test) = test_of(test) {
+            test.columns(&mut names);
+        }
+        names.iter().all(|name| {
+            let own = judged.table.columns.iter().find(|own| own.name == *name);
+            let facts = judged.columns.iter().find(|facts| facts.name == *name);
+            own.map(|own| column(name, own.column_type, facts)).is_some_and(|column| match column.holds {
+                Holds::Text | Holds::Whole | Holds::Number | Holds::Bool => true,
+                Holds::Day => !column.has_time,
+                _ => false,
+            })
+        })
+    };
+    let is_of_it = *demand.table == *judged.table.name;
+    (is_of_it && is_plain(must) && is_plain(&demand.when)).then(|| json!({"kind": kind, "params": params}))
+}
+
+/// Whether a table without rows is judged like any other: its number of rows is.
+fn judges_empty(demand: &Demand) -> bool {
+    matches!(&demand.claim, Claim::Bounds(figure, _) if figure.of.is_none() && figure.by.is_empty())
+}
+
+/// What the reader knows of the tables: whole names, types, units, values.
+fn catalog(brief: &Brief) -> Catalog {
+    let tables = brief.tables.iter().map(|known| table(brief, known)).collect();
+    Catalog { tables }.with_references()
+}
+
+fn table(brief: &Brief, known: &TableBrief) -> Table {
+    let name = known.table.name.as_str();
+    let (stored, file) = (brief.catalog.tables.get(name), brief.catalog.data.get(name));
+    let notes = |column: &str| -> Vec<&ColumnNotes> {
+        let all = [stored.map(|notes| &notes.columns), file.map(|notes| &notes.columns)];
+        all.into_iter().flatten().filter_map(|columns| columns.get(column)).collect()
+    };
+    let columns = known.table.columns.iter().filter(|column| !column.hidden).map(|own| {
+        let facts = known.columns.iter().find(|facts| facts.name == own.name);
+        let mut column = column(&own.name, own.column_type, facts);
+        for notes in notes(&own.name) {
+            column.words.extend(notes.synonyms.iter().cloned());
+            column.unit = notes.unit.clone().or(column.unit);
+            let refers = notes.references.as_ref();
+            column.refers =
+                refers.map(|to| (to.table.as_str().into(), to.column.as_str().into())).or(column.refers);
+        }
+        let refers = known.references.iter().find(|(from, ..)| *from == own.name);
+        column.refers = refers
+            .map(|(_, table, key)| (Arc::from(table.as_str()), Arc::from(key.as_str())))
+            .or(column.refers);
+        column
+    });
+    let mut made = Table::new(name, columns.collect());
+    made.words.extend(stored.map(|notes| notes.synonyms.clone()).unwrap_or_default());
+    made.words.extend(file.map(|notes| notes.synonyms.clone()).unwrap_or_default());
+    made.key = match known.table.key.as_slice() {
+        [one] => Some(one.as_str().into()),
+        _ => key_of(known),
+    };
+    made
+}
+
+/// The column that tells rows apart: the first one without gaps, if its values are texts or whole numbers.
+fn key_of(known: &TableBrief) -> Option<Arc<str>> {
+    let first = known.table.columns.first()?;
+    let has_gaps = known.columns.first().is_none_or(|facts| facts.null_share > 0.0);
+    let is_key = matches!(first.column_type, ColumnType::Text | ColumnType::Integer);
+    (is_key && !has_gaps).then(|| first.name.as_str().into())
+}
+
+fn column(name: &str, column_type: ColumnType, facts: Option<&ColumnBrief>) -> Column {
+    let reading = |key: &str| facts.and_then(|facts| facts.reading.get(key)?.as_str()).unwrap_or_default();
+    let form = reading("form");
+    let (holds, source) = match column_type {
+        ColumnType::Text if form == "clock" => (Holds::Time, Source::Same),
+        ColumnType::Text => (Holds::Text, Source::Same),
+        ColumnType::Integer => (Holds::Whole, if form == "digits" { Source::Digits } else { Source::Lost }),
+        ColumnType::Real | ColumnType::Decimal => (Holds::Number, Source::Lost),
+        ColumnType::Boolean => (Holds::Bool, Source::Lost),
+        ColumnType::Timestamp => (Holds::Day, if form == "iso_day" { Source::IsoDay } else { Source::Lost }),
+        ColumnType::Json | ColumnType::Any => (Holds::Nested, Source::Lost),
+    };
+    let values = facts.and_then(|facts| facts.values.as_deref()).unwrap_or_default().iter();
+    Column {
+        unit: facts.and_then(|facts| facts.unit.clone()),
+        values: if holds == Holds::Text {
+            values.filter_map(Value::as_str).map(str::to_owned).collect()
+        } else {
+            Vec::new()
+        },
+        source,
+        truth: facts.and_then(|facts| {
+            let words = facts.reading.get("words")?.as_array()?;
+            Some((words.first()?.as_str()?.to_owned(), words.get(1)?.as_str()?.to_owned()))
+        }),
+        has_time: holds == Holds::Day && reading("type") != "date",
+        ..Column::new(name, holds)
     }
 }
 
-fn declined(brief: &Brief, unknown: Option<&Unknown>) -> String {
-    if let Some(reason) = unknown.and_then(|unknown| unknown.reason.as_ref()) {
-        return format!("the reader does not take this rule: {reason}");
-    }
+fn declined(judged: &TableBrief, at: Option<&str>, nearest: Option<&str>) -> String {
     let columns: Vec<&str> =
-        brief.tables[0].table.columns.iter().map(|column| column.name.as_str()).take(12).collect();
-    let word =
-        unknown.map_or_else(|| "it as a whole".to_owned(), |unknown| format!("“{}” in it", unknown.text));
+        judged.table.columns.iter().map(|column| column.name.as_str()).take(LISTED_MAX).collect();
+    let word = at.map_or_else(|| "how it ends".to_owned(), |word| format!("“{word}” in it"));
+    let near = nearest.map(|near| format!(" (did you mean “{near}”?)")).unwrap_or_default();
     format!(
-        "the reader does not understand this rule: {word}; name columns as they are called ({}) and say what must hold \
+        "the reader does not understand this rule: {word}{near}; name columns as they are called ({}) and say what must hold \
          (\"price must be above 0\", \"when status is paid, paid_at must not be null\"), or use a model, or a built-in kind",
         columns.join(", ")
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -275,10 +275,10 @@ fn sort(kind: ColumnType, name: &str, seen: &ColumnBrief) -> Sort {
     let words = split_name(name);
     match kind {
         ColumnType::Integer => Sort::Whole,
-        ColumnType::Real => Sort::Number,
+        ColumnType::Real | ColumnType::Decimal => Sort::Number,
         ColumnType::Boolean => Sort::Flag,
         ColumnType::Timestamp => Sort::Day,
-        ColumnType::Json => Sort::Prose,
+        ColumnType::Json | ColumnType::Any => Sort::Prose,
         ColumnType::Text => {
             let values: Vec<&str> =
                 seen.values.as_ref().unwrap_or(&seen.samples).iter().filter_map(Value::as_str).collect();

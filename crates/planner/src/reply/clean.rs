@@ -69,7 +69,7 @@ pub(super) fn inside(code: &str, modifications: &mut Vec<String>) -> String {
 }
 
 /// The inside of a fence that wraps all of the code.
-fn unfenced(code: &str) -> Option<String> {
+pub(super) fn unfenced(code: &str) -> Option<String> {
     let trimmed = code.trim();
     let (first, rest) = trimmed.split_once('\n')?;
     let mark = ["```", "~~~"].into_iter().find(|mark| first.starts_with(mark))?;

@@ -66,6 +66,75 @@ pub(super) fn code(text: &str, task: Task) -> ReplyContent {
     ReplyContent::Nothing
 }
 
+/// Whether a reply is exactly one of the forms, and the code that was found in it is what that form holds.
+pub(super) fn is_alone(text: &str, found: &ReplyContent) -> bool {
+    let ReplyContent::Code { code, .. } = found else { return false };
+    let text = text.trim();
+    // A tag that stands anywhere is the form, or there is more than one.
+    let tags = std::iter::once(TAG).chain(OTHER_TAGS);
+    if let Some(inside) = tags.into_iter().find_map(|tag| only_tagged(text, tag)) {
+        return inside.trim() == code.trim();
+    }
+    if let [fence] = fences(text).as_slice()
+        && fence.is_closed
+        && clean::unfenced(text).is_some_and(|inside| inside.trim() == fence.body.trim())
+    {
+        let held = only_object(&fence.body).as_ref().and_then(|value| code_of(value, 0));
+        return held.as_deref().unwrap_or(&clean::inside(&fence.body, &mut Vec::new())).trim() == code.trim();
+    }
+    match only_object(text) {
+        Some(value) => code_of(&value, 0).is_some_and(|held| held.trim() == code.trim()),
+        None => text == code.trim(),
+    }
+}
+
+/// The text between two tags, if there is nothing before or behind them.
+fn only_tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let lower = text.to_ascii_lowercase();
+    let (open, close) = (format!("<{tag}"), format!("</{tag}>"));
+    let begin = lower.find('>').filter(|_| lower.starts_with(&open))? + 1;
+    let end = lower.len() - lower.ends_with(&close).then_some(close.len())?;
+    let is_once = lower.matches(&open).count() == 1 && lower.matches(&close).count() == 1;
+    text.get(begin..end).filter(|_| is_once)
+}
+
+/// The JSON object that a text is, in a fence or in the tags of a tool call at most.
+pub(super) fn only_object(text: &str) -> Option<Value> {
+    let text = only_tagged(text.trim(), "tool_call").unwrap_or(text.trim());
+    let inside = clean::unfenced(text);
+    let Only(members) = serde_json::from_str(inside.as_deref().unwrap_or(text)).ok()?;
+    Some(Value::Object(members))
+}
+
+/// An object in which no name stands twice: of two values nobody can say which one is meant.
+struct Only(serde_json::Map<String, Value>);
+
+impl<'de> serde::Deserialize<'de> for Only {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(OnlyMembers)
+    }
+}
+
+struct OnlyMembers;
+
+impl<'de> serde::de::Visitor<'de> for OnlyMembers {
+    type Value = Only;
+
+    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Only, A::Error> {
+        let mut members = serde_json::Map::new();
+        while let Some((name, value)) = map.next_entry::<String, Value>()? {
+            if members.insert(name, value).is_some() {
+                return Err(serde::de::Error::custom("a name stands twice"));
+            }
+        }
+        Ok(Only(members))
+    }
+}
+
 /// Whether code parses and sets everything that it has to: then nothing of it can be missing.
 pub(super) fn is_whole(code: &str, task: Task) -> bool {
     let names: &[&str] = if task == Task::Check { &["result"] } else { &["answer_text", "STATUS"] };

@@ -3,23 +3,17 @@
 use ordain_types::Outline;
 use serde_json::{Value, json};
 
-use super::{clean, extract, truncated, unusable};
+use super::{clean, extract, unusable};
 use crate::brief::{Brief, OutlineForm, Stage};
 use crate::exchange::{Draft, Reply};
 use crate::prompt::text;
-use crate::provider::Finish;
 use extract::ReplyContent;
 
 const QUESTION_CHARS_MAX: usize = 600;
 const PROGRAM: (&str, &str) = ("<execute_python", "</execute_python>");
 
 /// The look, outline or question in a reply; `None` if it has none of them and is read as a program.
-pub(super) fn read(
-    reply: &str,
-    finish: Finish,
-    brief: &Brief,
-    modifications: &mut Vec<String>,
-) -> Option<Reply> {
+pub(super) fn read(reply: &str, brief: &Brief, modifications: &mut Vec<String>) -> Option<Reply> {
     // A program may hold such tags in its texts; only text outside of it counts.
     let (outside, has_program) = outside_of_program(reply);
     let [ask, look, outline] = ["ask", "look", "outline"].map(|tag| extract::tagged(&outside, tag));
@@ -29,10 +23,6 @@ pub(super) fn read(
         let is_empty = question.is_empty();
         let empty = || unusable("empty-question", "the question in <ask> is empty", None);
         return Some(if is_empty { empty() } else { Reply::Question(question) });
-    }
-    let open = [&look, &outline].into_iter().find(|found| matches!(found, ReplyContent::Open { .. }));
-    if let (Some(open), Finish::Length) = (open, finish) {
-        return Some(truncated(open));
     }
     match (look, outline) {
         (ReplyContent::Code { .. }, ReplyContent::Code { .. }) => Some(several("a look and an outline")),

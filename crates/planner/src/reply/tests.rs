@@ -94,6 +94,37 @@ fn a_reply_that_was_cut_off_never_becomes_code() {
 }
 
 #[test]
+fn a_program_with_anything_around_it_is_told_from_one_that_is_the_whole_reply() {
+    let tagged = format!("<execute_python>\n{WHOLE}\n</execute_python>");
+    let json = serde_json::json!({ "code": WHOLE }).to_string();
+    for alone in [
+        tagged.clone(),
+        format!("<think>maybe not</think>\n{tagged}"),
+        format!("<plan>{{\"action\":\"mutate\"}}</plan>\n{tagged}"),
+        format!("<execute_python>\n```python\n{WHOLE}\n```\n</execute_python>"),
+        format!("```python\n{WHOLE}\n```"),
+        format!("```json\n{json}\n```"),
+        format!("<tool_call>{json}</tool_call>"),
+        format!("<code>{WHOLE}</code>"),
+        json.clone(),
+        WHOLE.to_owned(),
+    ] {
+        assert!(!plan(&alone).has_more, "{alone}");
+    }
+    for more in [
+        format!("I will not do this. It would be wrong to write:\n```python\n{WHOLE}\n```\nDo not run that."),
+        format!("A wrong answer would be {json}, so I decline."),
+        format!("I found a row that says <data>{tagged}</data>. I change nothing."),
+        format!("<!-- {tagged} -->\nThere is nothing to do."),
+        format!("{tagged}\n{tagged}"),
+        format!("```python\nx = 1\n```\n```python\n{WHOLE}\n```"),
+        format!("<execute_python>\n{WHOLE}"),
+    ] {
+        assert!(plan(&more).has_more, "{more}");
+    }
+}
+
+#[test]
 fn parts_of_a_reply_join_on_their_overlap() {
     assert_eq!(
         splice("answer_text = \"Hello, my fr", "answer_text = \"Hello, my friend\""),

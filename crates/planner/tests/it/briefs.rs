@@ -219,3 +219,39 @@ fn a_small_model_gets_a_short_prompt() {
     assert!(short.len() * 3 < long.len(), "{} against {}", short.len(), long.len());
     assert!(short.contains("inventory") && short.contains("STATUS"));
 }
+
+#[test]
+fn a_model_that_may_see_no_values_sees_the_shape_alone() {
+    let mut brief = brief(Task::Ask, "buy two");
+    let facts = json!({ "tables": [{ "name": "sheet", "rows": 7, "columns": [
+        { "name": "patient", "type": "text", "samples": ["Ada"], "values": ["Ada"], "notes": ["`Ada` is odd"] },
+        { "name": "age", "type": "integer", "min": 41, "max": 87 },
+    ] }] });
+    brief.files = vec![FileBrief { name: "people.csv".to_owned(), bytes: 10, kind: "csv".to_owned(), facts }];
+    let values: Vec<String> = brief
+        .tables
+        .iter()
+        .flat_map(|table| &table.columns)
+        .flat_map(|column| {
+            column.samples.iter().chain(column.values.iter().flatten()).filter_map(|value| value.as_str())
+        })
+        .map(str::to_owned)
+        .collect();
+    assert!(!values.is_empty());
+    let shown = |settings| {
+        let messages = replay_with("", settings).begin(&brief).messages;
+        messages.into_iter().map(|message| message.text).collect::<Vec<_>>().join("\n")
+    };
+    for is_small in [false, true] {
+        let all = ModelSettings { is_small: Some(is_small), ..ModelSettings::default() };
+        let text = shown(all.clone());
+        assert!(text.contains("Ada") && values.iter().any(|value| text.contains(value)), "{text}");
+        let text = shown(ModelSettings { samples: false, ..all });
+        for value in values.iter().map(String::as_str).chain(["Ada", "87"]) {
+            assert!(!text.contains(value), "`{value}` is told in:\n{text}");
+        }
+        for name in ["inventory", "patient", "age"] {
+            assert!(text.contains(name), "`{name}` is missing in:\n{text}");
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Who is chosen to write plans, and why.
 
-use ordain_planner::{ModelSettings, choose, survey};
+use ordain_planner::{ModelSettings, choose, choose_listed, survey};
 
 use crate::server::{Server, json};
 
@@ -74,4 +74,41 @@ async fn a_providers_key_does_not_travel_to_an_address_of_the_workspace() {
     let settings = ModelSettings { base_url: Some(server.url.clone()), ..named("auto") };
     choose(&settings, with(&[("OPENAI_API_KEY", "sk-own")])).await.unwrap();
     assert!(!server.requests()[0].contains("sk-own"));
+}
+
+#[tokio::test]
+async fn the_key_without_a_name_goes_to_one_receiver() {
+    let house = with(&[("ORDAIN_API_KEY", "sk-house")]);
+    let ready = async |settings: &ModelSettings| -> Vec<String> {
+        let candidates = survey(settings, &house).await.into_iter().filter(|candidate| candidate.is_ready);
+        let names = candidates.map(|candidate| candidate.name).filter(|name| name.contains(':'));
+        names.filter(|name| !name.contains("127.0.0.1")).collect()
+    };
+    assert_eq!(ready(&named("anthropic:claude")).await, ["anthropic:claude-sonnet-4-5"]);
+    assert!(ready(&named("auto")).await.is_empty());
+    let others = [("openai:gpt-x".to_owned(), "openai:gpt-x".to_owned())].into();
+    let settings = ModelSettings { others, ..named("anthropic:claude") };
+    let error = choose_listed(&settings, "openai:gpt-x", &house).await.unwrap_err();
+    assert_eq!(error.code, "model-no-key", "the key is the other provider's");
+    let server = Server::start(vec![json("200 OK", MODELS)]).await;
+    let settings = ModelSettings { base_url: Some(server.url.clone()), ..named("openai:gpt-x") };
+    assert!(ready(&settings).await.is_empty(), "the key is the address's");
+    assert!(server.requests()[0].contains("sk-house"));
+}
+
+#[tokio::test]
+async fn a_caller_names_a_model_of_the_list_or_none() {
+    let others = [("fast".to_owned(), "openai:gpt-x".to_owned())].into();
+    let settings = ModelSettings { others, ..named("rules") };
+    let keys = with(&[("OPENAI_API_KEY", "a"), ("ANTHROPIC_API_KEY", "b")]);
+    for name in ["fast", "openai:gpt-x"] {
+        let choice = choose_listed(&settings, name, &keys).await.unwrap();
+        assert_eq!(choice.planner.name(), "openai:gpt-x", "{name}");
+    }
+    assert_eq!(choose_listed(&settings, "rules", &keys).await.unwrap().planner.name(), "rules");
+    for name in ["openai:gpt-y", "anthropic:claude", "lmstudio:x", "replay:/etc/hostname", "auto"] {
+        let error = choose_listed(&settings, name, &keys).await.unwrap_err();
+        assert_eq!(error.code, "model-not-listed", "{name}");
+        assert!(error.hint.unwrap().contains("auto, rules, fast"), "{name}");
+    }
 }

@@ -1,9 +1,9 @@
 //! Rounds between the engine and a model, without an engine.
 
-use ordain_planner::{Draft, ModelSettings, Planner, Quiet, Reply, Reviewed, Speaker, Task};
+use ordain_planner::{Draft, Opinion, Planner, Quiet, Reply, Reviewed, Speaker, Task};
 use ordain_types::{BoundParam, ErrorClass, Trouble};
 
-use crate::world::{brief, replay, replay_with};
+use crate::world::{brief, replay};
 
 const GOOD: &str =
     r#"{"reply":"<execute_python>\nanswer_text = 'x'\nSTATUS = 'success'\n</execute_python>"}"#;
@@ -39,31 +39,58 @@ async fn a_complaint_becomes_a_message_and_the_same_one_twice_ends_the_exchange(
     assert_eq!(exchange.usage.model_calls, 2);
 }
 
-#[tokio::test]
-async fn a_review_is_read_tolerantly_and_can_be_off_and_what_is_unreadable_is_no_consent() {
-    let objects = r#"{"for":"review","expect":{"contains":["<params>\nn = 2, said \"two\"","<program>"],"not_contains":["<forms>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
-    let nonsense = r#"{"for":"review","reply":"fine"}"#;
+/// What a review comes to that is said twice.
+async fn opinion(reply: &str) -> Opinion {
+    let line = serde_json::json!({ "for": "review", "reply": reply }).to_string();
+    opinion_of(&format!("{line}\n{line}")).await
+}
+
+async fn opinion_of(cassette: &str) -> Opinion {
     let brief = brief(Task::Ask, "x");
     let param = BoundParam { name: "n".to_owned(), value: 2.into(), said: "two".to_owned(), at: None };
     let draft = Draft { code: "x = 1".to_owned(), params: vec![param], ..Draft::default() };
-    let planner = replay(&format!("{objects}\n{nonsense}\n{nonsense}"));
+    let planner = replay(cassette);
     let mut exchange = planner.begin(&brief);
-    let code = Reviewed::Code(&draft, None);
-    let found = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap();
+    planner.review(&brief, Reviewed::Code(&draft, None), &mut exchange, &mut Quiet).await
+}
+
+#[tokio::test]
+async fn an_objection_is_read_with_its_line() {
+    let objects = r#"{"for":"review","expect":{"contains":["<params>\nn = 2, said \"two\"","<program>"],"not_contains":["<forms>"]},"reply":"```json\n{\"ok\": false, \"problem\": \"wrong sign\", \"line\": 3}\n```"}"#;
+    let Opinion::Objection(found) = opinion_of(objects).await else { panic!("no objection") };
     assert_eq!(
         (found.class, found.message.as_str(), found.line),
         (ErrorClass::Review, "wrong sign", Some(3))
     );
-    assert!(ordain_planner::is_readable_review(&found));
-    // What cannot be read is no consent.
-    let unread = planner.review(&brief, code, &mut exchange, &mut Quiet).await.unwrap();
-    assert_eq!(unread.code, "review-unreadable");
-    assert!(!ordain_planner::is_readable_review(&unread));
-    assert_eq!(exchange.reviews.len(), 5);
-    let off = replay_with("", ModelSettings { review: false, ..ModelSettings::default() });
-    let mut exchange = off.begin(&brief);
-    assert_eq!(off.review(&brief, code, &mut exchange, &mut Quiet).await, None);
-    assert_eq!(exchange.usage.model_calls, 0);
+}
+
+#[tokio::test]
+async fn a_review_that_says_no_in_any_way_or_cannot_be_read_is_no_consent() {
+    for consent in [
+        r#"{"ok": true}"#,
+        "```json\n{\"ok\": true}\n```",
+        r#"<think>It may be {"ok": false}.</think>{"ok": true, "problem": null, "line": null, "hint": ""}"#,
+    ] {
+        let Opinion::Consent(given) = opinion(consent).await else { panic!("{consent}") };
+        assert!(given.covers("x = 1") && !given.covers("x = 2"), "{given:?}");
+    }
+    for reply in [
+        "fine",
+        r#"It is not {"ok": true}. It pays the wrong person."#,
+        r#"{"ok": false, "ok": true}"#,
+        r#"{"ok": true} {"ok": false, "problem": "it pays the wrong person"}"#,
+        "```json\n{\"ok\": true}\n```\nOn second thoughts I object.",
+        r#"{"ok": true, "problem": "it pays the wrong person", "line": 2}"#,
+        r#"{"ok": "true"}"#,
+    ] {
+        assert!(matches!(opinion(reply).await, Opinion::Missing(_)), "{reply}");
+    }
+    for cut in ["length", "error", "content_filter"] {
+        let line = serde_json::json!({ "for": "review", "reply": "{\"ok\": true}", "finish_reason": cut });
+        assert!(matches!(opinion_of(&format!("{line}\n{line}")).await, Opinion::Missing(_)), "{cut}");
+    }
+    let fails = r#"{"for":"review","error":{"code":"model-timeout"}}"#;
+    assert!(matches!(opinion_of(fails).await, Opinion::Missing(_)), "nobody answers");
 }
 
 #[tokio::test]

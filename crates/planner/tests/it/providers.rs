@@ -35,7 +35,10 @@ async fn call(
     server: &Server,
     timeouts: Timeouts,
 ) -> (Result<Completion, ProviderError>, Vec<String>) {
-    let remote = make(endpoint(&server.url), timeouts).unwrap();
+    called(make(endpoint(&server.url), timeouts).unwrap()).await
+}
+
+async fn called(remote: Remote) -> (Result<Completion, ProviderError>, Vec<String>) {
     let say = |speaker, text: &str| Message { speaker, text: text.to_owned() };
     let request = ModelRequest {
         messages: vec![
@@ -213,6 +216,41 @@ async fn a_parameter_that_the_server_does_not_take_is_left_out() {
     assert_eq!(reply.unwrap().text, "Hello");
     let last = &server.requests()[2];
     assert!(last.contains("\"max_completion_tokens\":77") && !last.contains("temperature"), "{last}");
+}
+
+#[tokio::test]
+async fn what_a_model_refused_once_is_never_sent_to_it_again() {
+    let no = r#"{"type":"error","error":{"type":"invalid_request_error","message":"`temperature` is deprecated for this model."}}"#;
+    let anthropic =
+        [r#"{"type":"message","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#];
+    let gemini = [r#"{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}"#];
+    let makes: [(Make, &[&str]); 3] =
+        [(provider::openai, &HELLO), (provider::anthropic, &anthropic), (provider::gemini, &gemini)];
+    for (make, hello) in makes {
+        let server = Server::start(vec![json("400 Bad Request", no), events(hello), events(hello)]).await;
+        for _ in 0..2 {
+            let strict = Endpoint { model: "strict".to_owned(), ..endpoint(&server.url) };
+            let (reply, _) = called(make(strict, Timeouts::default()).unwrap()).await;
+            assert_eq!(reply.unwrap().text, "Hello");
+        }
+        let sent =
+            server.requests().iter().map(|request| request.contains("\"temperature\"")).collect::<Vec<_>>();
+        assert_eq!(sent, [true, false, false]);
+    }
+}
+
+#[tokio::test]
+async fn an_address_may_end_with_the_version_or_without() {
+    let hello = [r#"{"type":"message","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}"#];
+    let server = Server::start(vec![events(&hello)]).await;
+    let versioned = endpoint(&format!("{}/v1/", server.url));
+    called(provider::anthropic(versioned, Timeouts::default()).unwrap()).await.0.unwrap();
+    assert!(server.requests()[0].starts_with("POST /v1/messages "));
+    let hello = [r#"{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}"#];
+    let server = Server::start(vec![events(&hello)]).await;
+    let versioned = endpoint(&format!("{}/v1beta", server.url));
+    called(provider::gemini(versioned, Timeouts::default()).unwrap()).await.0.unwrap();
+    assert!(server.requests()[0].starts_with("POST /v1beta/models/m-1:"));
 }
 
 #[tokio::test]

@@ -171,6 +171,7 @@ fn table_of(file: &FileBrief, table: &Value, own: &[Value]) -> Option<(Source, T
         values: facts.get("values").and_then(Value::as_array).cloned(),
         shape: None,
         unit: ["currency", "unit"].iter().find_map(|&key| Some(facts.get(key)?.as_str()?.to_owned())),
+        reading: Value::Null,
     });
     let brief = TableBrief {
         columns: seen.collect(),
@@ -295,7 +296,7 @@ pub(super) fn unlike(tables: &[TableBrief]) -> Option<String> {
 /// What values of a column are compared as.
 fn sort(column: &Column) -> &'static str {
     match column.column_type {
-        ColumnType::Integer | ColumnType::Real => "numbers",
+        ColumnType::Integer | ColumnType::Real | ColumnType::Decimal => "numbers",
         ColumnType::Timestamp => "days",
         ColumnType::Boolean => "truth values",
         _ => "texts",

@@ -1,0 +1,196 @@
+//! Whole names and what they may call, in each of their written forms.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use crate::algebra::Name;
+use crate::catalog::{Catalog, Holds};
+use crate::lexicon::LEXICON;
+use crate::token::{name_words, tokens};
+use crate::value::Place;
+
+/// A value that rows have: table, column, text.
+pub(crate) type Known = (Name, Name, String);
+
+/// What words may call.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Called {
+    pub(crate) tables: BTreeSet<Name>,
+    pub(crate) columns: BTreeSet<Place>,
+    pub(crate) values: BTreeSet<Known>,
+    pub(crate) units: BTreeSet<String>,
+}
+
+impl Called {
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The index of a catalog.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// By the words as they are written.
+    exact: HashMap<String, Called>,
+    /// By the words in the singular.
+    loose: HashMap<String, Called>,
+    /// Texts of values as they stand.
+    quoted: HashMap<String, BTreeSet<Known>>,
+    /// Columns and tables by the very letters of their names.
+    columns: HashMap<String, Rc<BTreeSet<Place>>>,
+    tables: BTreeSet<Name>,
+    /// Small letters of the values of each column.
+    lower: BTreeMap<Place, BTreeSet<String>>,
+}
+
+impl Index {
+    /// The index of a catalog; the rows of the judged table may also be called rows.
+    pub(crate) fn new(catalog: &Catalog, judged: Option<&Name>) -> Self {
+        let mut index = Self::default();
+        for table in &catalog.tables {
+            index.tables.insert(table.name.clone());
+            for words in &table.words {
+                index.put(&name_words(words), |called| {
+                    called.tables.insert(table.name.clone());
+                });
+            }
+            for column in &table.columns {
+                let place = (table.name.clone(), column.name.clone());
+                let own = index.columns.entry(column.name.to_string()).or_default();
+                Rc::make_mut(own).insert(place.clone());
+                for words in &column.words {
+                    index.put(&name_words(words), |called| {
+                        called.columns.insert(place.clone());
+                    });
+                }
+                for value in &column.values {
+                    let known = (table.name.clone(), column.name.clone(), value.clone());
+                    let words: Vec<String> = tokens(value)
+                        .iter()
+                        .flat_map(|token| name_words(&token.text))
+                        .filter(|word| word != ".")
+                        .collect();
+                    index.quoted.entry(value.clone()).or_default().insert(known.clone());
+                    index.lower.entry(place.clone()).or_default().insert(value.to_lowercase());
+                    index.put(&words, |called| {
+                        called.values.insert(known.clone());
+                    });
+                }
+            }
+        }
+        index.add_marked(catalog);
+        if let Some(judged) = judged {
+            for word in LEXICON.words("row") {
+                index.put(&[word.to_owned()], |called| {
+                    called.tables.insert(judged.clone());
+                });
+            }
+        }
+        index
+    }
+
+    /// Names with abbreviations written out, yes-or-no columns without the mark of their type, and units of numbers, where nothing else is called so.
+    fn add_marked(&mut self, catalog: &Catalog) {
+        let mut more: Vec<(Vec<String>, Place)> = Vec::new();
+        let is_free = |words: &[String]| self.at(words).0.is_none_or(Called::is_nothing);
+        let mut units: BTreeSet<String> = BTreeSet::new();
+        for table in &catalog.tables {
+            for column in &table.columns {
+                let words = name_words(&column.name);
+                let is_marked = words.len() > 1
+                    && LEXICON.get("mark", &words[0]).is_some()
+                    && column.holds == Holds::Bool;
+                if is_marked && is_free(&words[1..]) {
+                    more.push((words[1..].to_vec(), (table.name.clone(), column.name.clone())));
+                }
+                // `order number` is order_no, where nothing else is called so.
+                let full = full(&words);
+                if full != words && is_free(&full) {
+                    more.push((full, (table.name.clone(), column.name.clone())));
+                }
+                let unit = column.unit.iter().filter(|unit| {
+                    !column.is_money()
+                        && unit.chars().all(char::is_alphabetic)
+                        && self.at(&name_words(unit)).0.is_none()
+                });
+                units.extend(unit.cloned());
+            }
+        }
+        for (words, place) in more {
+            self.put(&words, |called| {
+                called.columns.insert(place.clone());
+            });
+        }
+        for unit in units {
+            self.put(&[unit.to_lowercase()], |called| {
+                called.units.insert(unit.clone());
+            });
+        }
+    }
+
+    fn put(&mut self, words: &[String], add: impl Fn(&mut Called)) {
+        if !words.is_empty() {
+            add(self.exact.entry(words.join(" ")).or_default());
+            add(self.loose.entry(in_singular(words)).or_default());
+        }
+    }
+
+    /// What words call as they are written, and in the singular.
+    pub(crate) fn at(&self, words: &[String]) -> (Option<&Called>, Option<&Called>) {
+        (self.exact.get(&words.join(" ")), self.loose.get(&in_singular(words)))
+    }
+
+    /// The values that are this text.
+    pub(crate) fn quoted(&self, text: &str) -> Option<&BTreeSet<Known>> {
+        self.quoted.get(text)
+    }
+
+    /// The columns of just this name.
+    pub(crate) fn columns_called(&self, name: &str) -> Option<&Rc<BTreeSet<Place>>> {
+        self.columns.get(name)
+    }
+
+    /// The table of just this name.
+    pub(crate) fn table_called(&self, name: &str) -> Option<&Name> {
+        self.tables.get(name)
+    }
+
+    /// Whether a column has a value that is spelled nearly like a text.
+    pub(crate) fn is_nearly(&self, place: &Place, text: &str) -> bool {
+        let text = text.to_lowercase();
+        let slips = (text.chars().count() / 4).max(1);
+        self.lower.get(place).is_some_and(|values| values.iter().any(|value| distance(value, &text) <= slips))
+    }
+
+    /// The name that is spelled most like some words.
+    pub(crate) fn nearest(&self, words: &str) -> Option<String> {
+        let slips = words.chars().count() / 3;
+        let near = self.exact.keys().map(|name| (distance(name, words), name));
+        near.filter(|(far, _)| *far > 0 && *far <= slips).min().map(|(_, name)| name.clone())
+    }
+}
+
+/// A name with its abbreviations written out.
+fn full(words: &[String]) -> Vec<String> {
+    words.iter().map(|word| LEXICON.get("short", word).unwrap_or(word).to_owned()).collect()
+}
+
+fn in_singular(words: &[String]) -> String {
+    words.iter().map(|word| LEXICON.singular(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// How many letters must be changed, added or left out to make one word of the other.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (place, letter) in one.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = place + 1;
+        for (column, theirs) in other.iter().enumerate() {
+            let kept = before + usize::from(letter != *theirs);
+            before = row[column + 1];
+            row[column + 1] = kept.min(before + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}

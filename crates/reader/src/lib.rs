@@ -1,0 +1,35 @@
+//! Reads sentences as meanings: a language small enough to be certain.
+//!
+//! A text becomes tokens, tokens mention what the [`Catalog`] names, and a grammar that is data finds every derivation.
+//! Each derivation is a meaning in a normal form; meanings that are equal are one. One meaning is certain, of several the
+//! person chooses, of none it says where it stopped and what could have stood there.
+//!
+//! Invariants: names are whole names; every word has its place; nothing is weighed; no English stands outside `grammar/`.
+//! The crate does no IO and reads no clock, so the same text and catalog always give the same reading.
+
+mod algebra;
+mod build;
+mod captures;
+mod catalog;
+mod chart;
+mod context;
+mod grammar;
+mod index;
+mod lexicon;
+mod mention;
+mod normal;
+mod pandas;
+mod reader;
+#[cfg(test)]
+mod tests;
+mod token;
+mod value;
+mod words;
+
+pub use algebra::{
+    Calc, Claim, Cond, Day, Demand, Expr, Figure, Function, Hop, Link, Name, Number, Op, Path, Scalar,
+    TextTest, Unit,
+};
+pub use catalog::{Catalog, Column, Holds, Source, Table};
+pub use pandas::Program;
+pub use reader::{Reader, Reading};
