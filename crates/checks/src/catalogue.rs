@@ -280,33 +280,6 @@ pub const KINDS: &[KindSpec] = &[
         ],
     },
     KindSpec {
-        name: "gaps",
-        about: "points in time follow one another without a gap that is too long",
-        params: &[
-            COLUMN,
-            needed("max_gap", Shape::Duration, "how long a gap may be, such as `1d`"),
-            BY,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "jumps",
-        about: "a number does not differ too much from the one before it",
-        params: &[
-            COLUMN,
-            optional("max", Shape::Number, "the largest difference that is allowed"),
-            optional("max_share", Shape::Number, "the same as a share of the value before, such as 0.5"),
-            BY,
-            ORDER_BY,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "runs",
-        about: "the same value does not stand too often in a row",
-        params: &[COLUMN, needed("max", Shape::Count, "how often it may"), BY, ORDER_BY, WHEN],
-    },
-    KindSpec {
         name: "distribution",
         about: "a column's values are spread as a reference is",
         params: &[

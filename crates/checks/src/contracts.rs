@@ -137,23 +137,24 @@ pub fn checks_last(checks: &[Check]) -> String {
     let _ = writer.write_record(LAST);
     for check in checks {
         let params = if check.params.is_empty() { String::new() } else { json!(check.params).to_string() };
-        let _ = writer.write_record([
+        let cells = [
             check.check_id.as_str(),
-            &harmless(&check.check_name),
-            &harmless(&check.description),
+            &check.check_name,
+            &check.description,
             &check.target_table.join(","),
             &check.kind,
-            &harmless(check.calculation_hint.as_deref().unwrap_or_default()),
+            check.calculation_hint.as_deref().unwrap_or_default(),
             &params,
             check.severity.name(),
             if check.enabled { "true" } else { "false" },
-            &harmless(check.owner.as_deref().unwrap_or_default()),
+            check.owner.as_deref().unwrap_or_default(),
             &check.tags.join(","),
-            &harmless(check.filter.as_deref().unwrap_or_default()),
+            check.filter.as_deref().unwrap_or_default(),
             &threshold(check.warn_if),
             &threshold(check.fail_if),
             &json!(check).to_string(),
-        ]);
+        ];
+        let _ = writer.write_record(cells.map(harmless));
     }
     text_of(writer)
 }
@@ -176,15 +177,14 @@ pub(crate) fn read_checks_last(text: &str) -> Result<Vec<Map<String, Value>>, St
 }
 
 fn read_cell(name: &str, cell: &str) -> Value {
+    // The apostrophe was put there for spreadsheets.
+    let cell = cell.strip_prefix('\'').filter(|rest| harmless(rest) != *rest).unwrap_or(cell);
     match name {
         "enabled" => json!(cell.eq_ignore_ascii_case("true") || cell == "1"),
         "params" | "warn_if" | "fail_if" | "record" => {
             serde_json::from_str(cell).unwrap_or_else(|_| json!(cell))
         }
-        // The apostrophe was put there for spreadsheets.
-        _ => json!(
-            cell.strip_prefix('\'').filter(|rest| rest.starts_with(['=', '+', '-', '@'])).unwrap_or(cell)
-        ),
+        _ => json!(cell),
     }
 }
 
@@ -218,21 +218,21 @@ pub fn checks_rollup(earlier: &str, report: &RunReport) -> String {
             report.run_id.clone(),
             report.started_at.clone(),
             result.check_id.clone(),
-            harmless(&result.check_name),
+            result.check_name.clone(),
             result.target_table.join(","),
             result.severity.name().to_owned(),
             result.status.name().to_owned(),
             number(result.evaluated),
             number(result.failed),
             result.failed_pct.map(|share| share.to_string()).unwrap_or_default(),
-            harmless(&result.summary),
+            result.summary.clone(),
             format!("{:.3}", result.duration_ms),
         ]
     }));
     let mut writer = writer();
     let _ = writer.write_record(ROLLUP);
     for line in &lines[lines.len().saturating_sub(ROLLUP_LINES_MAX)..] {
-        let _ = writer.write_record(line);
+        let _ = writer.write_record(line.iter().map(|cell| harmless(cell)));
     }
     text_of(writer)
 }

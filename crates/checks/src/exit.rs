@@ -1,7 +1,7 @@
 //! The exit code of a run of checks, as a pure function.
 //!
-//! The codes are frozen: pipelines depend on them. The priority between them is 2, 130, 3, 1, 4, 0: what says most
-//! about why the answer cannot be trusted wins.
+//! The codes are frozen: pipelines depend on them. The priority between them is 130, 3, 1, 4, 0: what says most about
+//! why the answer cannot be trusted wins. Wrong usage and invalid configuration end with 2 before anything runs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -42,7 +42,7 @@ impl Default for FailOn {
 
 impl FailOn {
     /// Whether a result makes the run a failed one.
-    pub fn counts(self, result: &CheckResult) -> bool {
+    fn counts(self, result: &CheckResult) -> bool {
         match (self, result.status) {
             (Self::Severity(least), CheckStatus::Fail) => result.severity >= least,
             (Self::Warn, CheckStatus::Fail | CheckStatus::Warn) => true,
@@ -80,35 +80,58 @@ impl FromStr for FailOn {
     }
 }
 
-/// What happened around the results.
-#[expect(clippy::struct_excessive_bools, reason = "each says one thing that happened or was asked for")]
+/// What decides, besides the results, how a run ends. Every report says the same as the exit code.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Circumstances {
-    /// The command or the configuration was wrong.
-    pub is_misused: bool,
-    /// Someone stopped the run.
-    pub is_interrupted: bool,
-    /// `--frozen` was given and something needs compiling or approval.
-    pub is_frozen: bool,
+pub struct Gate {
+    /// From what on the run has failed.
+    pub fail_on: FailOn,
     /// Checks that were skipped because they could not be evaluated do not count.
     pub allows_skipped: bool,
+    /// Someone stopped the run.
+    pub is_interrupted: bool,
+}
+
+/// What a result is to the end of its run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It passed.
+    Passed,
+    /// It makes the run a failed one.
+    Failed,
+    /// It makes the run one of which not everything is known.
+    NotEvaluated,
+    /// It has not passed, and the run does not end otherwise for it.
+    NotCounted,
+}
+
+impl Gate {
+    /// What a result is to the end of its run.
+    pub fn ending(self, result: &CheckResult) -> Ending {
+        let is_forgiven = self.allows_skipped
+            && result.status == CheckStatus::Skipped
+            && result.skipped != Some(SkipReason::Frozen);
+        if result.status == CheckStatus::Pass {
+            Ending::Passed
+        } else if self.fail_on.counts(result) {
+            Ending::Failed
+        } else if result.is_open() && !is_forgiven {
+            Ending::NotEvaluated
+        } else {
+            Ending::NotCounted
+        }
+    }
 }
 
 /// The exit code of a run.
-pub fn exit_code(results: &[CheckResult], fail_on: FailOn, circumstances: Circumstances) -> u8 {
-    if circumstances.is_misused {
-        USAGE
-    } else if circumstances.is_interrupted {
+pub fn exit_code(results: &[CheckResult], gate: Gate) -> u8 {
+    let ends = |ending: Ending| results.iter().filter(move |result| gate.ending(result) == ending);
+    if gate.is_interrupted {
         INTERRUPTED
-    } else if results.iter().any(|result| {
-        // What `--frozen` left out has an exit code of its own.
-        let is_left_open = result.is_open() && result.skipped != Some(SkipReason::Frozen);
-        result.status == CheckStatus::Error || is_left_open && !circumstances.allows_skipped
-    }) {
+    } else if ends(Ending::NotEvaluated).any(|result| result.skipped != Some(SkipReason::Frozen)) {
         ERROR
-    } else if results.iter().any(|result| fail_on.counts(result)) {
+    } else if ends(Ending::Failed).next().is_some() {
         FAILED
-    } else if circumstances.is_frozen {
+    } else if ends(Ending::NotEvaluated).next().is_some() {
         FROZEN
     } else {
         OK

@@ -2,8 +2,6 @@
 
 mod dbt;
 mod gx;
-mod python;
-mod soda;
 
 use std::str::FromStr;
 
@@ -12,30 +10,23 @@ use serde_json::{Value, json};
 
 use crate::check::Check;
 use crate::import::Unmapped;
-use crate::yaml;
-
-pub use python::{LoadedFile, Loader, export_python};
 
 /// What checks can be written as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     /// An expectation suite for each table.
     Gx,
-    /// `schema.yml`.
+    /// `schema.yml`, in that part of YAML which is JSON.
     Dbt,
-    /// Checks in Soda's check language.
-    Soda,
     /// Our own records.
     Json,
-    /// The same as YAML.
-    Yaml,
 }
 
-ordain_types::names!(Target, name { Gx = "gx", Dbt = "dbt", Soda = "soda", Json = "json", Yaml = "yaml" });
+ordain_types::names!(Target, name { Gx = "gx", Dbt = "dbt", Json = "json" });
 
 /// A word that is not the name of a target.
 #[derive(Debug, thiserror::Error)]
-#[error("checks cannot be written as `{0}`; write gx, dbt, soda, json or yaml")]
+#[error("checks cannot be written as `{0}`; write gx, dbt or json")]
 pub struct UnknownTarget(String);
 
 impl FromStr for Target {
@@ -62,13 +53,9 @@ pub fn export(target: Target, checks: &[Check]) -> Exported {
     let (value, unmapped) = match target {
         Target::Gx => gx::export(checks),
         Target::Dbt => dbt::export(checks),
-        Target::Soda => soda::export(checks),
-        Target::Json | Target::Yaml => (records(checks), Vec::new()),
+        Target::Json => (records(checks), Vec::new()),
     };
-    let text = match target {
-        Target::Gx | Target::Json => serde_json::to_string_pretty(&value).unwrap_or_default() + "\n",
-        Target::Dbt | Target::Soda | Target::Yaml => yaml::write(&value),
-    };
+    let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
     Exported { text, exported: checks.len() - unmapped.len(), unmapped }
 }
 

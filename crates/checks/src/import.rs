@@ -1,15 +1,12 @@
-//! Checks from other tools' files: Great Expectations, dbt, Soda, pandera, and the contracts of earlier workflows.
+//! Checks from other tools' files: Great Expectations, dbt, and the contracts of earlier workflows.
 //!
-//! Nothing is dropped silently: every rule of a file becomes a check or is named in `unmapped` with the reason, and
-//! settings that have no place in a check are kept as unknown fields.
+//! Nothing is dropped silently: every rule of a file becomes a check, or is named in `unmapped` with the reason and stands among
+//! the checks turned off, with its own text; and each key of the source is accounted for.
 
 mod dbt;
 pub(crate) mod draft;
 mod expectation;
 mod gx;
-mod pandera;
-mod soda;
-mod soda_text;
 mod workflows;
 
 use std::str::FromStr;
@@ -30,21 +27,17 @@ pub enum Tool {
     Dbt,
     /// An expectation suite as JSON.
     Gx,
-    /// Checks in Soda's check language or a data contract.
-    Soda,
-    /// A dataframe schema as YAML.
-    Pandera,
     /// The contracts of an earlier workflow: a folder.
     Workflows,
 }
 
 ordain_types::names!(Tool, name {
-    Dbt = "dbt", Gx = "gx", Soda = "soda", Pandera = "pandera", Workflows = "workflows",
+    Dbt = "dbt", Gx = "gx", Workflows = "workflows",
 });
 
 /// A word that is not the name of a tool.
 #[derive(Debug, thiserror::Error)]
-#[error("nothing is known about files of `{0}`; write dbt, gx, soda, pandera or workflows")]
+#[error("nothing is known about files of `{0}`; write dbt, gx or workflows")]
 pub struct UnknownTool(String);
 
 impl FromStr for Tool {
@@ -60,13 +53,29 @@ impl FromStr for Tool {
 pub struct Imported {
     /// The rules that became checks.
     pub checks: Vec<Check>,
-    /// The rules that did not.
+    /// The rules that did not: most of them are among the checks, turned off, with their own text.
     pub unmapped: Vec<Unmapped>,
+    /// Every key of the source, and whether it was carried over.
+    pub keys: Vec<KeyOf>,
     /// What was understood a little differently.
     pub notes: Vec<String>,
     /// Plans and code that came with the checks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub plans: Vec<ImportedPlan>,
+}
+
+/// A key of the source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KeyOf {
+    /// Where it stands.
+    pub place: String,
+    /// What it is called.
+    pub key: String,
+    /// Whether a check has what it says.
+    pub is_carried_over: bool,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A rule that did not become a check.
@@ -103,12 +112,13 @@ pub enum ImportError {
 
 /// Reads a file of a tool. `table` names the table where the file itself does not.
 pub fn import(tool: Tool, text: &str, table: Option<&str>) -> Result<Imported, ImportError> {
+    if tool == Tool::Dbt && dbt::is_singular(text) {
+        return Ok(dbt::import_singular(text, table));
+    }
     let value = if tool == Tool::Gx { json(text)? } else { json(text).or_else(|_| of_yaml(text))? };
     let mut imported = match tool {
         Tool::Dbt => dbt::import(&value),
         Tool::Gx => gx::import(&value, table),
-        Tool::Soda => soda::import(&value),
-        Tool::Pandera => pandera::import(&value, table),
         Tool::Workflows => import_workflows(text, None),
     }?;
     imported.leave_out_wrong();

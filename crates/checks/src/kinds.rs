@@ -15,7 +15,6 @@ mod literal;
 mod pairs;
 mod params;
 mod references;
-mod sequence;
 mod shapes;
 mod spread;
 mod sql;
@@ -24,14 +23,13 @@ mod values;
 
 use std::collections::BTreeMap;
 
-use ordain_types::{RuleSql, Schema, Table, TableRule};
+use ordain_types::{RuleSql, Schema, Table, TableRule, Test};
 use serde::{Deserialize, Serialize};
 
 use crate::check::Check;
 use emit::Code;
 use params::Params;
 
-pub(crate) use literal::text as text_literal;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
 pub(crate) use sql::is_statement;
@@ -44,7 +42,7 @@ pub const HINT: &str = "hint";
 pub const SQL: &str = "sql";
 
 /// Every built-in kind.
-pub const KIND_NAMES: [&str; 26] = [
+pub const KIND_NAMES: [&str; 23] = [
     "not_null",
     "unique",
     "foreign_key",
@@ -60,9 +58,6 @@ pub const KIND_NAMES: [&str; 26] = [
     "two_columns",
     "functional_dependency",
     "monotonic",
-    "gaps",
-    "jumps",
-    "runs",
     "distribution",
     "anomaly",
     "reconcile_totals",
@@ -152,6 +147,20 @@ pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileEr
     Ok(compiled)
 }
 
+/// Values on both sides of the bounds of a condition that every row must meet, and what becomes of them.
+pub fn cases(must: &Test, table: &Table) -> Vec<String> {
+    let params = serde_json::Map::from_iter([("must".to_owned(), serde_json::json!(must))]);
+    cases::of(&Check::new(HINT.to_owned(), &table.name, "condition", params), table)
+}
+
+/// The lines that leave those rows of a table in `rows` that meet a filter, after `rows` was taken.
+pub fn filter_lines(filter: &str, table: &Table) -> Result<Vec<String>, CompileError> {
+    filter::check(filter, table)?;
+    let mut code = Code::new(table);
+    code.filter(filter, table);
+    Ok(code.into_lines())
+}
+
 fn on_one_table(
     check: &Check,
     params: &mut Params<'_>,
@@ -177,9 +186,6 @@ fn on_one_table(
         "functional_dependency" => references::functional_dependency(&mut code, params, table),
         "two_columns" => pairs::two_columns(&mut code, params, table),
         "monotonic" => pairs::monotonic(&mut code, params, table),
-        "gaps" => sequence::gaps(&mut code, params, table),
-        "jumps" => sequence::jumps(&mut code, params, table),
-        "runs" => sequence::runs(&mut code, params, table),
         "row_count" => figures::row_count(&mut code, params, table, schema),
         "freshness" => figures::freshness(&mut code, params, table),
         "aggregate" => figures::aggregate(&mut code, params, table),

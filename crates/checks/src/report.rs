@@ -25,7 +25,9 @@ pub use markdown::render_markdown;
 pub use sarif::render_sarif;
 pub use text::{TextOptions, render_summary, render_text};
 
-use crate::result::{CheckResult, CheckStatus, RunReport};
+use crate::exit::Gate;
+use crate::mark::Mark;
+use crate::result::{CheckResult, CheckStatus, RunReport, SkipReason};
 
 /// A format that a run can be shown in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -82,6 +84,9 @@ pub struct PastResult {
     pub started_at: String,
     /// Its grade.
     pub status: CheckStatus,
+    /// Why it was skipped, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<SkipReason>,
     /// How many rows failed.
     #[serde(default)]
     pub failed: Option<u64>,
@@ -91,6 +96,11 @@ pub struct PastResult {
 }
 
 impl PastResult {
+    /// How it stood.
+    pub const fn mark(&self) -> Mark {
+        Mark::of(self.status, self.skipped)
+    }
+
     /// What is kept of one result of a run.
     pub fn of(report: &RunReport, result: &CheckResult) -> Self {
         Self {
@@ -98,6 +108,7 @@ impl PastResult {
             run_id: report.run_id.clone(),
             started_at: report.started_at.clone(),
             status: result.status,
+            skipped: result.skipped,
             failed: result.failed,
             failed_pct: result.failed_pct,
         }
@@ -105,13 +116,13 @@ impl PastResult {
 }
 
 /// The report in a format. `None` for HTML, which is made of the parts of the web UI (`ordain_ui::report`).
-pub fn render(report: &RunReport, format: Format, text: TextOptions) -> Option<String> {
+pub fn render(report: &RunReport, format: Format, text: TextOptions, gate: Gate) -> Option<String> {
     Some(match format {
         Format::Text => render_text(report, text),
         Format::Json => render_json(report),
-        Format::Junit => render_junit(report),
+        Format::Junit => render_junit(report, gate),
         Format::Markdown => render_markdown(report),
-        Format::Sarif => render_sarif(report),
+        Format::Sarif => render_sarif(report, gate),
         Format::Csv => render_csv(report),
         Format::Html => return None,
     })

@@ -193,26 +193,16 @@ pub enum SkipReason {
     Learning,
     /// A check that it depends on did not pass.
     UpstreamFailed,
-    /// Nothing could write its code, or it is read otherwise than it was accepted.
+    /// No row satisfies its filter or its conditions, or has a value to look at.
+    NoRows,
+    /// The reader does not understand its words.
+    NotUnderstood,
+    /// It has no code that may run: nothing could write it, or it is read otherwise than it was accepted.
     NotCompiled,
     /// It needs compiling, which `--frozen` forbids.
     Frozen,
     /// `state:changed` left it out: nothing changed.
     Filtered,
-}
-
-impl SkipReason {
-    /// Whether it is unknown if the rule holds, although the check is enabled: such a check is not green.
-    pub const fn is_open(self) -> bool {
-        matches!(self, Self::MissingTable | Self::EmptyTable | Self::NotCompiled | Self::Frozen)
-    }
-}
-
-impl CheckResult {
-    /// Whether it could not be evaluated, though it should have been.
-    pub fn is_open(&self) -> bool {
-        self.status == CheckStatus::Error || self.skipped.is_some_and(SkipReason::is_open)
-    }
 }
 
 /// Where a check's code came from.

@@ -10,7 +10,7 @@ use ordain_checks::Check;
 use ordain_checks::kinds::{self, BySql, HINT};
 use ordain_engine::EngineError;
 use ordain_store::{BeginOptions, Call, Intent, Reply, duckdb_rule};
-use ordain_types::{Schema, TableRule};
+use ordain_types::{Asked, Schema, TableRule};
 use ordain_verify::{Effects, VerifiedCode, verify};
 use serde_json::Value;
 
@@ -111,8 +111,8 @@ impl Checks {
 
     /// How a database judges a check in this run, if it does.
     pub(crate) fn by_database(&self, check: &Check, ready: &Ready, tables: &Tables) -> Option<ByDatabase> {
-        let by_sql =
-            by_sql_of(check, ready, tables.schema()).filter(|by_sql| is_clear(&by_sql.rule, tables))?;
+        let by_sql = by_sql_of(check, ready, tables.schema())
+            .filter(|by_sql| is_clear(&by_sql.rule, tables, check.is_words()))?;
         let is_stored = by_sql.rule.tables().any(|name| tables.stored.contains_key(name))
             && self.store().can_judge(&by_sql.rule);
         let is_large =
@@ -143,29 +143,34 @@ impl Checks {
     }
 }
 
-/// Whether every value by which rows are chosen can be read: what becomes of other rows only pandas tells.
-fn is_clear(rule: &TableRule, tables: &Tables) -> bool {
+/// Whether every value by which rows are chosen can be read, and of a rule in words every value that it judges: what becomes
+/// of other rows only pandas tells.
+fn is_clear(rule: &TableRule, tables: &Tables, is_words: bool) -> bool {
     let mut names = BTreeSet::new();
     rule.when.iter().for_each(|when| when.columns(&mut names));
+    match &rule.asks {
+        Asked::Every(test) if is_words => test.columns(&mut names),
+        Asked::Unique(columns) if is_words => names.extend(columns.iter().cloned()),
+        _ => {}
+    }
     tables.ready(&rule.table).is_none_or(|facts| {
         let chosen_by = facts.columns.iter().filter(|column| names.contains(&column.name));
         chosen_by.into_iter().all(|column| column.reading.get("misfits").is_none())
     })
 }
 
-/// The form of a check's rule that a database can judge, if its code says the same. A rule in words is the kind that the reader
-/// made of it.
+/// The form of a check's rule that a database can judge, if its code says the same. Of a rule in words the reader tells the
+/// kind that does.
 fn by_sql_of(check: &Check, ready: &Ready, schema: &Schema) -> Option<BySql> {
     if !ready.plan.source.is_ours() {
         return None;
     }
-    let compiled = if check.is_words() {
+    if check.is_words() {
         let plan = declared(&ready.plan);
-        let (table, kind) = (plan.pointer("/tables/0")?.as_str()?, plan.get("kind")?.as_str()?);
-        let params = plan.get("params")?.as_object()?.clone();
-        kinds::compile(&Check::new(HINT.to_owned(), table, kind, params), schema)
-    } else {
-        kinds::compile(check, schema)
-    };
-    compiled.ok().filter(|compiled| compiled.code == ready.plan.code)?.by_sql
+        let (table, same) = (plan.pointer("/tables/0")?.as_str()?, plan.get("by_kind")?);
+        let params = same.get("params")?.as_object()?.clone();
+        let same = Check::new(HINT.to_owned(), table, same.get("kind")?.as_str()?, params);
+        return kinds::compile(&same, schema).ok()?.by_sql;
+    }
+    kinds::compile(check, schema).ok().filter(|compiled| compiled.code == ready.plan.code)?.by_sql
 }

@@ -73,7 +73,8 @@ impl Checks {
             Some(last) if last.data_fingerprint != tables.fingerprint(names) => ("run", "its data changed"),
             None => ("run", "its last run gave no result"),
             Some(last) if last.grading != grading_of(check) => {
-                ("re-grade", "severity, thresholds or samples changed")
+                let run = if last.can_grade_again(check) { "re-grade" } else { "run" };
+                (run, "severity, thresholds or samples changed")
             }
             Some(_) => ("keep", ""),
         };

@@ -9,7 +9,7 @@ use ordain_engine::{
     Components, EngineError, FingerprintInputs, Head, NAMED_COLUMNS, Written, cached_plan, columns_with,
     hash, why_stale,
 };
-use ordain_planner::Progress;
+use ordain_planner::{Planner, Progress, Quiet};
 use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{RunKind, Schema, Table, nearest};
 use ordain_verify::{Contract, Effects, Policy, Severity, Verdict, VerifiedCode, glance, verify};
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 
 use crate::Checks;
 use crate::by_sql::ByDatabase;
+use crate::compiled::COMPILED;
 use crate::readings;
 use crate::results::Results;
 use crate::tables::{TableFacts, TableState, Tables};
@@ -144,6 +145,18 @@ impl Checks {
             };
             match admitted {
                 Ok(ready) => {
+                    if let Some(compiled) = &results.compiled {
+                        let is_sealed =
+                            compiled.is_sealed(&check.check_id, self.workspace.checks_key.as_deref());
+                        let changed = if is_sealed {
+                            None
+                        } else {
+                            self.changed(check, plan, results, head, tables).await
+                        };
+                        if let Some(changed) = changed {
+                            return changed;
+                        }
+                    }
                     let otherwise = readings::otherwise(check, plan, results, why.as_deref())
                         .or_else(|| values::nearly_named(check, &declared(plan), tables))
                         .or_else(|| doubled_column(&ready.effects, &plan.code, &ready.tables, tables));
@@ -154,7 +167,46 @@ impl Checks {
             }
         }
         let why = why.filter(|_| !results.options.is_new);
-        self.compile(check, why, results, head, tables, inputs, progress).await
+        if results.options.frozen && check.is_words() {
+            let why = why.unwrap_or_else(|| "it was never compiled".to_owned());
+            let how = if results.compiled.is_some() {
+                format!("; `ordain check compile` writes {COMPILED} anew")
+            } else {
+                String::new()
+            };
+            return Readiness::Frozen(why + &how);
+        }
+        self.compile(check, why, results, &results.options.planner, head, tables, progress).await
+    }
+
+    /// Why committed code without a good seal is not run: the reader makes other code of the rule, or somebody else wrote it.
+    async fn changed(
+        &self,
+        check: &Check,
+        plan: &CachedPlan,
+        results: &Results<'_>,
+        head: &Head,
+        tables: &Tables,
+    ) -> Option<Readiness> {
+        let changed = |why: &str| {
+            Some(Readiness::Broken(format!(
+                "changed_code: {why}; `ordain check compile` writes {COMPILED} anew"
+            )))
+        };
+        if plan.source != PlanAuthor::Rules {
+            return changed("its code carries no seal of the `key` under `[checks]` in ordain.toml");
+        }
+        match self.compile(check, None, results, &Planner::Rules, head, tables, &mut Quiet).await {
+            Readiness::Ready(made)
+                if made.plan.code == plan.code && declared(&made.plan) == declared(plan) =>
+            {
+                None
+            }
+            Readiness::Ready(_) | Readiness::Skipped(SkipReason::NotUnderstood, _) => {
+                changed("the reader makes other code of its rule")
+            }
+            unjudged => Some(unjudged),
+        }
     }
 
     /// What a check's code depends on.
@@ -200,16 +252,14 @@ impl Checks {
         check: &Check,
         why: Option<String>,
         results: &Results<'_>,
+        planner: &Planner,
         head: &Head,
         tables: &Tables,
-        inputs: FingerprintInputs<'_>,
         progress: &mut (dyn Progress + '_),
     ) -> Readiness {
-        let planner = &results.options.planner;
+        let rule = rule_of(check, tables);
+        let inputs = self.fingerprint_inputs(tables, &rule);
         let (code, mut declared, source) = if check.is_words() {
-            if results.options.frozen {
-                return Readiness::Frozen(why.unwrap_or_else(|| "it was never compiled".to_owned()));
-            }
             match self.write(check, tables, planner, progress).await {
                 Ok((code, declared)) => {
                     (code, declared, if planner.can_repair() { PlanAuthor::Model } else { PlanAuthor::Rules })
@@ -219,7 +269,13 @@ impl Checks {
                         return unjudged;
                     }
                     let because = why.map(|why| format!(" ({why})")).unwrap_or_default();
-                    return Readiness::Skipped(SkipReason::NotCompiled, format!("{reason}{because}"));
+                    // A model that gave no code may have been out of reach.
+                    let skipped = if planner.can_repair() {
+                        SkipReason::NotCompiled
+                    } else {
+                        SkipReason::NotUnderstood
+                    };
+                    return Readiness::Skipped(skipped, format!("{reason}{because}"));
                 }
             }
         } else {
@@ -284,7 +340,7 @@ impl Checks {
 }
 
 /// What the code of a check is kept by.
-fn key(check_id: &str) -> String {
+pub(crate) fn key(check_id: &str) -> String {
     hash(&format!("check\0{check_id}"))
 }
 

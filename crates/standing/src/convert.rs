@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, FRAMES_SOURCE, InputFile, Job, READING_SOURCE, Shared};
 use ordain_checks::ChecksError;
-use ordain_checks::export::{LoadedFile, Loader};
 use ordain_engine::EngineError;
 use ordain_files::{convert_program, convert_settings, own_code, profile_for_files};
 use ordain_types::{Cause, Limits, format_bytes};
@@ -24,8 +24,6 @@ use crate::read::write_file;
 use crate::sources::{self, DataFile};
 use crate::tables::ColumnFacts;
 
-/// The version of the converter: what an older one left is made anew.
-const CONVERTER_VERSION: u32 = 10;
 /// Files that one executor is shown.
 const BATCH: usize = 500;
 /// What the converter may use for each byte of a file: the text, the columns, and the Arrow file in its work folder.
@@ -63,7 +61,18 @@ pub(crate) fn cache_key(hash: &str, file: &DataFile) -> String {
         Value::Object(members) if members.is_empty() => String::new(),
         declared => format!("-{}", &sources::hash_text(&declared.to_string())[..12]),
     };
-    format!("{}-{}{packing}{declared}-v{CONVERTER_VERSION}", &hash[..32], file.form)
+    format!("{}-{}{packing}{declared}-v{}", &hash[..32], file.form, reader_version())
+}
+
+/// The version of what reads files, which is its text: what another one left is made anew.
+fn reader_version() -> &'static str {
+    static VERSION: LazyLock<String> = LazyLock::new(|| {
+        let parts = [convert_program(true), convert_settings().to_string()];
+        let text =
+            parts.iter().map(String::as_str).chain([READING_SOURCE, FRAMES_SOURCE]).collect::<Vec<_>>();
+        sources::hash_text(&text.join("\0"))[..12].to_owned()
+    });
+    &VERSION
 }
 
 /// What the cache knows, if all of it is still there.
@@ -74,25 +83,6 @@ pub(crate) fn cached(folder: &Path, key: &str) -> Option<Converted> {
 }
 
 impl Checks {
-    /// What a program outside needs to read the data files as they are read here.
-    pub fn loader(&self) -> Result<Loader, ChecksError> {
-        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
-        let loaded = |file: DataFile| LoadedFile {
-            file: file.name(),
-            stem: file.stem,
-            form: file.form,
-            packing: file.packing,
-            declared: file.declared,
-        };
-        Ok(Loader {
-            reading: READING_SOURCE,
-            frames: FRAMES_SOURCE,
-            converter: convert_program(true),
-            settings: convert_settings(),
-            files: files.into_iter().map(loaded).collect(),
-        })
-    }
-
     /// Converts files and keeps what comes of it. A file that cannot be read gives a problem, not an error.
     pub(crate) async fn convert(
         &self,

@@ -35,6 +35,8 @@ pub struct FileChange {
     pub after: String,
     /// What all check files hold after the change, and what is wrong with them.
     pub files: CheckFiles,
+    /// Why it cannot be saved: a rule that would run is not understood.
+    pub unread: Option<String>,
 }
 
 /// Sets fields of a check, without writing anything.
@@ -58,7 +60,7 @@ pub fn add_checks(root: &Path, checks: &[Check]) -> Result<FileChange, ChecksErr
 impl FileChange {
     fn new(root: &Path, file: String, before: String, after: String) -> Result<Self, ChecksError> {
         let files = read_changed(root, Some((&file, &after)))?;
-        Ok(Self { file, before, after, files })
+        Ok(Self { file, before, after, files, unread: None })
     }
 
     /// Writes the change, unless the file is no longer as it was.
@@ -101,8 +103,7 @@ impl Checks {
         let root = &self.workspace.root;
         let mut change = add_checks(root, std::slice::from_ref(&check))?;
         let mut tried = self.try_out(&change, &check.check_id, planner, note, false).await?;
-        let is_unread = tried.as_ref().is_some_and(|result| result.skipped == Some(SkipReason::NotCompiled));
-        if is_unread && self.add_named_tables(&mut check)? {
+        if tried.as_ref().is_some_and(is_unread) && self.add_named_tables(&mut check)? {
             change = add_checks(root, std::slice::from_ref(&check))?;
             tried = self.try_out(&change, &check.check_id, planner, note, false).await?;
         }
@@ -119,7 +120,8 @@ impl Checks {
             return Err(unwritable(message, "change that one: `ordain check edit`").into());
         }
         let accepted = Check { accepted_reading: result.understood.clone(), ..check };
-        Ok(Proposal { change: add_checks(root, &[accepted])?, result: Some(result) })
+        let change = FileChange { unread: unread(&result), ..add_checks(root, &[accepted])? };
+        Ok(Proposal { change, result: Some(result) })
     }
 
     /// Lets a rule in words look at the tables that it names besides its own: `every user_id must exist in users`. Tells
@@ -174,16 +176,23 @@ impl Checks {
             }
             _ => change,
         };
+        let change = FileChange { unread: unread(&result), ..change };
         Ok(Proposal { change, result: Some(result) })
     }
 
-    /// Writes a change, with an entry in the ledger that names the check, if it is about one.
+    /// Writes a change, with an entry in the ledger that names the check, if it is about one. A rule that nobody understood
+    /// is not saved unless it is turned off: it would never judge anything.
     pub async fn save(
         &self,
         change: &FileChange,
         check_id: Option<&str>,
         mut note: EntryNote,
     ) -> Result<(), EngineError> {
+        if let Some(reason) = &change.unread {
+            return Err(
+                unwritable(reason.clone(), "say the rule in other words, or turn the check off").into()
+            );
+        }
         change.write(&self.workspace.root)?;
         note.detail = json!({ "check_id": check_id });
         Ok(self.store().note_rule(&change.file, &change.before, &change.after, note).await?)
@@ -218,6 +227,16 @@ impl Checks {
         let result = run.and_then(|run| run.report.results.into_iter().next());
         Ok(Some(result.ok_or_else(|| unknown(check_id, None))?))
     }
+}
+
+/// Whether nothing can be made of a rule.
+fn is_unread(result: &CheckResult) -> bool {
+    matches!(result.skipped, Some(SkipReason::NotUnderstood | SkipReason::NotCompiled))
+}
+
+fn unread(result: &CheckResult) -> Option<String> {
+    is_unread(result)
+        .then(|| result.reason.clone().unwrap_or_else(|| "the rule is not understood".to_owned()))
 }
 
 /// A check's entry, and the text of its file.

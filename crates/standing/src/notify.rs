@@ -76,6 +76,7 @@ fn message(report: &RunReport, told: &[&CheckResult], before: &Before, form: Not
             "check_id": result.check_id,
             "check_name": result.check_name,
             "status": result.status,
+            "skipped": result.skipped,
             "status_before": before.get(&result.check_id),
             "severity": result.severity,
             "owner": result.owner,
@@ -95,4 +96,37 @@ fn message(report: &RunReport, told: &[&CheckResult], before: &Before, form: Not
         "results": results.collect::<Vec<_>>(),
         "results_left_out": told.len().saturating_sub(RESULTS_MAX),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use ordain_checks::{Check, SkipReason};
+    use serde_json::Map;
+
+    use super::*;
+
+    #[test]
+    fn no_message_says_passed_of_what_was_not_looked_at() {
+        let skipped = SkipReason::ALL.map(|reason| (CheckStatus::Skipped, Some(reason)));
+        let others = CheckStatus::ALL.map(|status| (status, None));
+        for (status, skipped) in others.into_iter().chain(skipped) {
+            let check = Check::new("C".to_owned(), "t", "unique", Map::new());
+            let result = CheckResult { status, skipped, ..CheckResult::new(&check) };
+            let report = RunReport {
+                run_id: "r".to_owned(),
+                schema_version: 1,
+                workspace: "w".to_owned(),
+                started_at: String::new(),
+                duration_ms: 0.0,
+                counts: BTreeMap::from([(status, 1)]),
+                results: vec![result.clone()],
+            };
+            let is_told = !told(&report, &Before::new(), Occasion::Problem).is_empty();
+            assert_eq!(is_told, result.is_open() || is_problem(status), "{status:?} {skipped:?}");
+            for form in [NotifyForm::Json, NotifyForm::Slack, NotifyForm::Mail] {
+                let text = message(&report, &[&result], &Before::new(), form).to_string();
+                assert_eq!(text.contains("PASS"), status == CheckStatus::Pass, "{text}");
+            }
+        }
+    }
 }

@@ -1,12 +1,14 @@
 //! Finds and reads a workspace's check files.
 
 use std::collections::BTreeSet;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use ordain_checks::ChecksError;
 use ordain_checks::file::{CheckFiles, FILE_BYTES_MAX, Problem};
 use ordain_workspace::inside;
+
+use crate::compiled::COMPILED;
 
 /// The folder with check files.
 const FOLDER: &str = "checks";
@@ -31,6 +33,7 @@ pub(crate) fn read_changed(root: &Path, changed: Option<(&str, &str)>) -> Result
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             names.insert(format!("{FOLDER}/{name}"));
         }
+        names.remove(COMPILED);
     }
     if names.is_empty() {
         return Err(ChecksError::NoFiles);
@@ -63,8 +66,12 @@ fn read_one(files: &mut CheckFiles, root: &Path, shown: &str) {
     }
 }
 
-/// Writes a file whole or not at all, so that nobody ever reads half of it.
+/// Writes a file whole or not at all, so that nobody ever reads half of it. A device or a pipe is written to: it is nobody's to
+/// replace.
 pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs_err::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return fs_err::OpenOptions::new().write(true).open(path)?.write_all(bytes);
+    }
     let folder = path.parent().unwrap_or(Path::new("."));
     fs_err::create_dir_all(folder)?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();

@@ -66,6 +66,10 @@ fn is_other(before: &CachedPlan, plan: &CachedPlan) -> bool {
     let is_model = [before, plan].iter().any(|plan| plan.source == PlanAuthor::Model);
     let parts: &[&str] = if is_model { &["units"] } else { &["kind", "params", "filter", "units"] };
     let (was, now) = (declared(before), declared(plan));
+    // What an older reader made a built-in kind of cannot be held against a sentence that is read as a whole.
+    if now["kind"] == "rule" && was.get("kind").is_some_and(|kind| kind != "rule") {
+        return false;
+    }
     // Code that an older Ordain kept may lack a part.
     parts.iter().any(|part| was.get(part).is_some_and(|was| now.get(part) != Some(was)))
 }

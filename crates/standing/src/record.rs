@@ -64,11 +64,8 @@ pub(crate) fn ran(
     is_trial: bool,
 ) -> ProgramsRan {
     let counts = &run.report.counts;
-    let count = |status: CheckStatus| counts.get(&status).copied().unwrap_or_default();
     let told = counts.iter().filter(|(_, count)| **count > 0);
     let told: Vec<String> = told.map(|(status, count)| format!("{count} {}", status.name())).collect();
-    let is_clean = count(CheckStatus::Fail) + count(CheckStatus::Error) == 0;
-    // What was not looked at has not passed.
     let stopped = run.is_interrupted.then(|| RunError {
         class: ErrorClass::Cancelled,
         code: "cancelled".to_owned(),
@@ -78,7 +75,7 @@ pub(crate) fn ran(
     ProgramsRan {
         steps: steps(&run.report),
         source: source(&run.report),
-        status: (!run.is_interrupted).then(|| if is_clean { "PASS" } else { "FAIL" }.to_owned()),
+        status: (!run.is_interrupted).then(|| status(&run.report).name().to_owned()),
         answer: Answer { text: Some(told.join(", ")), json: Some(json!(counts)), ..Answer::default() },
         stopped,
         messages,
@@ -86,6 +83,17 @@ pub(crate) fn ran(
         detail: detail(&run.report),
         is_trial,
     }
+}
+
+/// How a run stands as a whole: as what says most about whether its answer can be trusted. What was not looked at has not
+/// passed.
+fn status(report: &RunReport) -> CheckStatus {
+    let has = |status: CheckStatus| report.results.iter().any(|result| result.status == status);
+    if report.not_evaluated() > 0 {
+        return CheckStatus::Error;
+    }
+    let by_weight = [CheckStatus::Fail, CheckStatus::Warn, CheckStatus::Pass];
+    by_weight.into_iter().find(|status| has(*status)).unwrap_or(CheckStatus::Skipped)
 }
 
 /// The checks as steps of the run.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use crate::by_sql::ByDatabase;
 use crate::cells::CheckFindings;
 use crate::compile::{Kept, Readiness, Ready, declared};
+use crate::compiled::Compiled;
 use crate::readings;
 use crate::sources::hash_text;
 use crate::state::{LastRun, State};
@@ -19,6 +20,9 @@ use crate::tables::Tables;
 use crate::task::CheckOptions;
 use crate::transform::{self, TableRows};
 use crate::values;
+
+/// What a summary says where nothing was judged, and its owner allows that.
+const NO_ROW: &str = "it looked at no row";
 
 /// A check that ran, and what it came to.
 pub(crate) struct Ran<'a> {
@@ -37,8 +41,9 @@ pub(crate) struct Results<'a> {
     pub(crate) options: &'a CheckOptions,
     /// The code that is kept.
     pub(crate) kept: Kept,
+    /// The code that is committed, where nothing else may run.
+    pub(crate) compiled: Option<Compiled>,
     pub(crate) report: RunReport,
-    pub(crate) is_frozen: bool,
     pub(crate) by_check: HashMap<String, CheckResult>,
     /// The rows that transformations put into tables.
     pub(crate) written: Vec<TableRows>,
@@ -59,12 +64,8 @@ impl Results<'_> {
             },
             Readiness::Skipped(reason, words) => skipped(check, reason, &words),
             Readiness::Frozen(why) => {
-                self.is_frozen = true;
-                skipped(
-                    check,
-                    SkipReason::Frozen,
-                    &format!("it needs compiling, which --frozen forbids: {why}"),
-                )
+                let words = format!("it needs compiling, which --frozen forbids: {why}");
+                skipped(check, SkipReason::Frozen, &words)
             }
             Readiness::NoRows => without_rows(check),
             Readiness::Broken(reason) => broken(check, &reason),
@@ -105,6 +106,9 @@ impl Results<'_> {
             return None;
         }
         let is_graded_alike = last.grading == grading_of(check);
+        if !is_graded_alike && !last.can_grade_again(check) {
+            return None;
+        }
         if is_graded_alike && !self.options.if_changed {
             let mut result = skipped(check, SkipReason::Filtered, "neither its rule nor its data changed");
             if grade(check, &last.found.counts) == CheckStatus::Fail {
@@ -125,7 +129,10 @@ impl Results<'_> {
         let (upstream, status) = check.depends_on.iter().find_map(|id| {
             let upstream = self.checks.iter().find(|check| check.check_id == *id && check.blocking)?;
             let status = self.status_of(upstream)?;
-            (!matches!(status, CheckStatus::Pass | CheckStatus::Warn)).then_some((id, status))
+            // Where there was nothing to judge, nothing is wrong.
+            let is_idle =
+                self.by_check.get(id).is_some_and(|result| result.skipped == Some(SkipReason::NoRows));
+            (!is_idle && !matches!(status, CheckStatus::Pass | CheckStatus::Warn)).then_some((id, status))
         })?;
         Some(format!("`{upstream}`, which it depends on, is {}", status.name()))
     }
@@ -168,8 +175,10 @@ impl Results<'_> {
                 self.state.last.remove(&check.check_id);
             }
             Ok(mut found) => {
-                if found.counts.evaluated == Some(0) {
-                    found.summary.push_str("; it looked at no row");
+                // Its owner says that no rows are all right.
+                if found.counts.evaluated == Some(0) && !found.summary.contains(NO_ROW) {
+                    found.summary.push_str("; ");
+                    found.summary.push_str(NO_ROW);
                 }
                 result.status = grade(check, &found.counts);
                 let last = LastRun {
@@ -296,10 +305,9 @@ pub(crate) fn skipped(check: &Check, reason: SkipReason, words: &str) -> CheckRe
 }
 
 fn set_aside(result: &mut CheckResult, reason: SkipReason, words: &str) {
-    let name = json!(reason).as_str().unwrap_or_default().to_owned();
     result.status = CheckStatus::Skipped;
     result.skipped = Some(reason);
-    result.reason = Some(format!("{name}: {words}"));
+    result.reason = Some(format!("{}: {words}", reason.name()));
     words.clone_into(&mut result.summary);
 }
 
@@ -323,10 +331,19 @@ fn unjudged(
     // Code of its owner's may judge more than rows, and says so; a transformation judges nothing.
     let has_counted = check.kind == "python" && found.counts.evaluated > Some(0);
     let is_excepted = check.allow_empty || has_counted || check.kind == TRANSFORM;
-    if is_excepted || plan.get("judges_empty").is_some() || tables.ready(judged)?.rows > 0 {
+    if is_excepted || plan.get("judges_empty").is_some() {
         return learning;
     }
-    Some((SkipReason::EmptyTable, no_rows(judged)))
+    if tables.ready(judged)?.rows == 0 {
+        return Some((SkipReason::EmptyTable, no_rows(judged)));
+    }
+    if found.counts.evaluated == Some(0) {
+        let words = format!(
+            "no row of `{judged}` is one that the rule looks at, so nothing was judged; if that may be, set `allow_empty` to true in the check"
+        );
+        return Some((SkipReason::NoRows, words));
+    }
+    learning
 }
 
 pub(crate) fn no_rows(table: &str) -> String {
@@ -343,7 +360,7 @@ fn without_rows(check: &Check) -> CheckResult {
     }
     let mut result = CheckResult::new(check);
     (result.status, result.evaluated, result.failed) = (CheckStatus::Pass, Some(0), Some(0));
-    result.summary = format!("table `{table}` has no rows; it looked at no row");
+    result.summary = format!("table `{table}` has no rows; {NO_ROW}");
     result
 }
 

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::Checks;
 use crate::cells::{Cells, WorkerCells};
 use crate::compile::{Ready, wanted_tables};
+use crate::compiled::Compiled;
 use crate::disk::Disk;
 use crate::failures;
 use crate::notify::{self, Before};
@@ -66,6 +67,11 @@ impl Checks {
             .iter()
             .filter_map(|(id, past)| Some((id.clone(), past.last()?.result.status)))
             .collect();
+        let compiled = if task.options.frozen { Compiled::read(&self.workspace)? } else { None };
+        let kept = match &compiled {
+            Some(compiled) => compiled.kept(),
+            None => self.kept().await?,
+        };
         let selection = &task.options.selection;
         let is_wanted = |check: &&Check| {
             selection.holds(check) && selection.holds_status(before.get(&check.check_id).copied())
@@ -75,14 +81,13 @@ impl Checks {
             state: &mut state,
             root: &self.workspace.root,
             options: &task.options,
-            kept: self.kept().await?,
+            kept,
+            compiled,
             report,
-            is_frozen: false,
             by_check: HashMap::new(),
             written: Vec::new(),
         };
         let (seen, is_interrupted) = self.compile_and_run(&mut results, head, progress).await?;
-        let is_frozen = results.is_frozen;
         let kept = std::mem::take(&mut results.kept);
         let written = std::mem::take(&mut results.written);
         let mut report = results.finish();
@@ -104,7 +109,7 @@ impl Checks {
         let table = self.workspace.failures_table.as_deref().filter(|_| !is_interrupted);
         let failing = table.into_iter().flat_map(|table| failures::of(&report).writes(table));
         let writes = written.iter().flat_map(TableRows::writes).chain(failing).collect();
-        let run = CheckRun { report, is_interrupted, is_frozen };
+        let run = CheckRun { report, is_interrupted };
         let ran = record::ran(&run, messages, writes, task.options.is_trial);
         Ok((run, ran))
     }

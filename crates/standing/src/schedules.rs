@@ -70,7 +70,9 @@ impl Schedules {
         let marks = self.checks.store().schedule_marks().await?;
         let mut due = Vec::new();
         for scheduled in Self::of(self.checks.workspace())? {
-            let known = marks.get(&scheduled.name).filter(|mark| mark.schedule == scheduled.written);
+            // A time that has not come was written by a clock that was wrong: it counts as now.
+            let known = marks.get(&scheduled.name);
+            let known = known.filter(|mark| mark.schedule == scheduled.written && mark.at <= now);
             let Some(mark) = known else {
                 self.mark(&scheduled, now, None).await?;
                 continue;

@@ -226,7 +226,12 @@ pub(crate) async fn export(store: &Store, table: &Table, path: &Path) -> Result<
     transaction.roll_back().await?;
     file.flush().map_err(failed())?;
     let columns = table.columns.iter().filter(|column| !column.hidden);
-    let known: Vec<_> = columns.map(|column| (column.name.clone(), column.column_type)).collect();
+    let known: Vec<_> = columns
+        .map(|column| match column.column_type {
+            ColumnType::Any => (column.name.clone(), ColumnType::Json),
+            holds => (column.name.clone(), holds),
+        })
+        .collect();
     // The same rows under other columns are another table.
     hasher.update(serde_json::to_vec(&known).unwrap_or_default());
     let file = DataFile {

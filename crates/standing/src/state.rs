@@ -8,8 +8,9 @@ use std::fs::TryLockError;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
+use ordain_checks::change::can_grade_again;
 use ordain_checks::report::PastResult;
-use ordain_checks::{ChecksError, RunReport, SkipReason};
+use ordain_checks::{Check, ChecksError, RunReport, SkipReason};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -43,6 +44,13 @@ pub struct LastRun {
     /// What it found.
     #[serde(flatten)]
     pub found: CheckFindings,
+}
+
+impl LastRun {
+    /// Whether a check can be graded by its record of today without another run.
+    pub(crate) fn can_grade_again(&self, check: &Check) -> bool {
+        can_grade_again(check, &self.grading, self.found.samples.len(), self.found.counts.failed)
+    }
 }
 
 /// One result in the history.

@@ -84,7 +84,7 @@ pub struct TableFacts {
     pub table: Table,
     /// How many rows it has.
     pub rows: u64,
-    /// The hash of its rows.
+    /// What tells its rows from others: the hash of its file's bytes, how it is read, and what reads it.
     pub fingerprint: String,
     /// What was odd about its file.
     pub notes: Vec<String>,
@@ -174,6 +174,7 @@ impl TableFacts {
             values: column.values.clone(),
             shape: None,
             unit: column.unit().map(str::to_owned),
+            reading: column.reading.clone(),
         });
         TableBrief {
             table: self.table.clone(),
@@ -383,8 +384,10 @@ impl Checks {
         }
         forget_old(&folder, &known);
         for (hash, file) in found {
-            if let Some(converted) = known.get(&convert::cache_key(&hash, &file)) {
-                tables.take(&hash, &file, converted, &folder);
+            // What was read otherwise is other data: its content, how it is to be read, and what reads it.
+            let key = convert::cache_key(&hash, &file);
+            if let Some(converted) = known.get(&key) {
+                tables.take(&key, &file, converted, &folder);
             }
         }
         Ok(())
@@ -408,7 +411,7 @@ fn forget_old(folder: &Path, known: &BTreeMap<String, Converted>) {
 }
 
 impl Tables {
-    fn take(&mut self, hash: &str, file: &DataFile, converted: &Converted, folder: &Path) {
+    fn take(&mut self, key: &str, file: &DataFile, converted: &Converted, folder: &Path) {
         if let Some(problem) = &converted.problem {
             self.put(file.stem.clone(), TableState::Broken { reason: format!("{}: {problem}", file.shown) });
         }
@@ -417,7 +420,7 @@ impl Tables {
                 Some(sheet) => format!("{}.{sheet}", file.stem),
                 None => file.stem.clone(),
             };
-            let facts = facts(&name, hash, file, table, folder);
+            let facts = facts(&name, key, file, table, folder);
             self.put(name, TableState::Ready(Box::new(facts)));
         }
     }
@@ -480,7 +483,7 @@ fn stored_facts(table: &Table, rows: u64, fingerprint: String) -> TableFacts {
     }
 }
 
-fn facts(name: &str, hash: &str, file: &DataFile, table: &ConvertedTable, folder: &Path) -> TableFacts {
+fn facts(name: &str, key: &str, file: &DataFile, table: &ConvertedTable, folder: &Path) -> TableFacts {
     let columns = table.columns.iter().map(|column| Column {
         name: column.name.clone(),
         column_type: column.column_type,
@@ -496,7 +499,7 @@ fn facts(name: &str, hash: &str, file: &DataFile, table: &ConvertedTable, folder
             ..Table::default()
         },
         rows: table.rows,
-        fingerprint: hash.to_owned(),
+        fingerprint: key.to_owned(),
         notes: table.notes.iter().map(|note| format!("{}: {note}", file.shown)).collect(),
         path: Some(folder.join(&table.file)),
         columns: table.columns.clone(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ordain_checks::file::CheckFiles;
 use ordain_checks::{RunReport, Selection};
-use ordain_engine::{EngineError, Head, Order, Origin, Programs, ProgramsRan, hash};
+use ordain_engine::{EngineError, Head, Identity, Order, Origin, Programs, ProgramsRan};
 use ordain_planner::{Planner, Progress};
 use ordain_types::{BoxFuture, RunKind, RunRecord, Strategy};
 
@@ -77,15 +77,19 @@ pub struct CheckRun {
     pub report: RunReport,
     /// Whether someone stopped it; the report holds what was finished.
     pub is_interrupted: bool,
-    /// Whether something needs compiling that `frozen` forbids.
-    pub is_frozen: bool,
 }
 
 impl CheckTask {
     /// What an idempotency key stands for.
     pub fn fingerprint(&self) -> String {
         let CheckOptions { selection, if_changed, frozen, force, .. } = &self.options;
-        hash(&format!("check\0{}\0{selection:?}\0{if_changed}{frozen}{force}", self.request))
+        Identity::of("check")
+            .with("request", &self.request)
+            .with("selection", selection)
+            .with("if_changed", if_changed)
+            .with("frozen", frozen)
+            .with("force", force)
+            .digest()
     }
 }
 
@@ -153,5 +157,25 @@ impl Checks {
             let run = work.run.lock().unwrap_or_else(PoisonError::into_inner).take();
             Ok((record, run))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_of_checks_after_an_upgrade_is_known_again() {
+        let task = CheckTask {
+            request: "run all checks".to_owned(),
+            files: CheckFiles::default(),
+            options: CheckOptions {
+                selection: Selection::only("c1"),
+                force: true,
+                ..CheckOptions::default()
+            },
+            origin: Origin::new("ada", "cli"),
+        };
+        assert_eq!(task.fingerprint(), "7597b7d91bdf727dee6cac433becc8f3");
     }
 }

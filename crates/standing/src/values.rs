@@ -91,7 +91,7 @@ fn looked_for<'a>(params: &'a Value, found: &mut Vec<&'a Value>) {
         Value::Object(members) => {
             for (name, inner) in members {
                 match (name.as_str(), inner) {
-                    ("when" | "not", inner) => all_tests(inner, found),
+                    ("when" | "not" | "share", inner) => all_tests(inner, found),
                     (_, inner) => looked_for(inner, found),
                 }
             }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{Imported, Unmapped};
+use super::{Imported, KeyOf, Unmapped};
 use crate::check::{Check, Threshold};
-use crate::kinds::wrong_params;
+use crate::kinds::{HINT, wrong_params};
 
 /// A check of a kind on a table, with an id that the same rule gets again on the next import.
 pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
@@ -62,12 +62,22 @@ pub(crate) fn params<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, V
 }
 
 impl Imported {
-    /// Leaves out rules that no check can be: a file with one would not be read at all.
+    /// Turns off rules that no check can be: a file with one that runs would not be read at all.
     pub(super) fn leave_out_wrong(&mut self) {
         for check in std::mem::take(&mut self.checks) {
             match wrong_params(&check) {
-                None => self.checks.push(check),
-                Some(error) => self.leave_out(&check.kind, &check.target_table.join(", "), error.to_string()),
+                Some(error) if check.enabled => {
+                    let original = json!({ "kind": check.kind, "params": check.params });
+                    let place = check.target_table.join(", ");
+                    self.turn_off(
+                        &check.kind.clone(),
+                        &place,
+                        &check.target_table,
+                        error.to_string(),
+                        &original,
+                    );
+                }
+                _ => self.checks.push(check),
             }
         }
     }
@@ -77,6 +87,39 @@ impl Imported {
             what: what.to_owned(),
             place: place.to_owned(),
             reason: reason.into(),
+        });
+    }
+
+    /// Leaves a rule out that nothing here means: it stands in the file as a check that is turned off, with its own text, so that
+    /// nobody takes it for a rule that holds.
+    pub(super) fn turn_off(
+        &mut self,
+        what: &str,
+        place: &str,
+        tables: &[String],
+        reason: impl Into<String>,
+        original: &Value,
+    ) {
+        let reason = reason.into();
+        let table = tables.first().map_or(place, String::as_str);
+        let place_id = place.split('.').map(slug).collect::<Vec<_>>().join(".");
+        let mut check = Check::new(format!("{place_id}.{}", slug(what)), table, HINT, Map::new());
+        check.check_name = format!("{place}: {what}, not carried over");
+        check.calculation_hint = Some(original.as_str().map_or_else(|| original.to_string(), str::to_owned));
+        check.description.clone_from(&reason);
+        check.enabled = false;
+        self.checks.push(check);
+        self.leave_out(what, place, reason);
+    }
+
+    /// Says what became of a key of the source: nothing where `reason` is not there.
+    pub(super) fn account(&mut self, place: &str, key: &str, reason: Option<&str>) {
+        let (place, key) = (place.to_owned(), key.to_owned());
+        self.keys.push(KeyOf {
+            place,
+            key,
+            is_carried_over: reason.is_none(),
+            reason: reason.map(str::to_owned),
         });
     }
 }

@@ -4,7 +4,7 @@
 //! must pass (`mostly`) becomes the share that may fail (`fail_if`), a row condition becomes the filter.
 
 mod aggregates;
-mod arguments;
+pub(super) mod arguments;
 mod columns;
 mod rows;
 
@@ -12,8 +12,6 @@ use serde_json::{Map, Value};
 
 use crate::check::Threshold;
 use arguments::Arguments;
-
-pub(super) use columns::column_type;
 
 /// An expectation as one of our kinds.
 #[derive(Debug, Clone, PartialEq)]

@@ -43,16 +43,6 @@ pub(super) fn of(check: &Check, table: &Table) -> Vec<String> {
             };
             vec![format!("the same value as before {equal}, {wrong} one fails"), unjudged]
         }
-        "gaps" => vec![format!("{} after the one before passes, later fails", text("max_gap")), unjudged],
-        "jumps" => {
-            let most = check.params.get("max").map(Value::to_string);
-            let case = most.map(|most| format!("a change of {most} passes, a greater one fails"));
-            case.into_iter().chain([unjudged]).collect()
-        }
-        "runs" => {
-            let most = check.params.get("max").and_then(Value::as_u64);
-            most.map(|most| format!("{most} times in a row pass, {} fail", most + 1)).into_iter().collect()
-        }
         "condition" => of_test(check, table),
         _ => Vec::new(),
     }
@@ -173,7 +163,7 @@ impl Edge {
     fn of(table: &Table, column: &str) -> Self {
         match table.column(column).map(|column| column.column_type) {
             Some(ColumnType::Integer) => Self::Whole,
-            Some(ColumnType::Real) => Self::Fraction,
+            Some(ColumnType::Real | ColumnType::Decimal) => Self::Fraction,
             Some(ColumnType::Timestamp) => Self::Time,
             _ => Self::Other,
         }

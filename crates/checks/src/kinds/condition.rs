@@ -99,10 +99,7 @@ fn share(code: &mut Code, rule: &str, min: Option<f64>, max: Option<f64>) -> Res
         }
     }
     code.line_of_both(format!("holds = observed is None or {}", tests.join(" and ")));
-    code.line_of_both(
-        "found = \"it looked at no row\" if observed is None else f\"{observed:.2%} of the rows\"",
-    );
-    code.tells_of_no_row();
+    code.line_of_both("found = \"none\" if observed is None else f\"{observed:.2%} of the rows\"");
     let wanted = wanted.join(" and ");
     let rule = format!("in {wanted} of the rows {rule}");
     code.end_with_verdict(&rule, &format!("{{found}}; {} expected", literal::spoken(&wanted)));
@@ -251,7 +248,7 @@ impl Writer<'_> {
     fn sort(&self, side: &Side) -> Result<&'static str, CompileError> {
         Ok(match side {
             Side::Column(name) => match self.type_of(name) {
-                ColumnType::Integer | ColumnType::Real => "numbers",
+                ColumnType::Integer | ColumnType::Real | ColumnType::Decimal => "numbers",
                 other => type_words(other),
             },
             Side::Value(Value::String(text)) if ordain_types::is_timestamp(text) => "points in time",
@@ -282,7 +279,7 @@ impl Writer<'_> {
 
     fn holds_text(&self, name: &str) -> Result<(), CompileError> {
         match self.type_of(name) {
-            ColumnType::Text | ColumnType::Json => Ok(()),
+            ColumnType::Text | ColumnType::Json | ColumnType::Any => Ok(()),
             _ => Err(self.unlike(name, "text")),
         }
     }

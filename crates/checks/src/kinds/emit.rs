@@ -49,7 +49,9 @@ impl Code {
     pub(super) fn new(table: &Table) -> Self {
         let mut code = Self::empty();
         code.table.clone_from(&table.name);
-        let is_typed = |column: &&Column| !matches!(column.column_type, ColumnType::Text | ColumnType::Json);
+        let is_typed = |column: &&Column| {
+            !matches!(column.column_type, ColumnType::Text | ColumnType::Json | ColumnType::Any)
+        };
         code.typed = table.columns.iter().filter(is_typed).map(|column| column.name.clone()).collect();
         code.load("rows", &table.name);
         code
@@ -171,11 +173,6 @@ impl Code {
         self.is_limited = true;
     }
 
-    /// Notes that the summary itself says where there is no row.
-    pub(super) fn tells_of_no_row(&mut self) {
-        self.is_limited = false;
-    }
-
     fn with_rows(&self, rule: &str) -> String {
         self.applies
             .as_ref()
@@ -276,6 +273,7 @@ impl Code {
         "whether it holds, and what was observed".clone_into(&mut self.plan.output);
         let used = self.plan.columns.get(&self.table).cloned().unwrap_or_default();
         let mut unread = String::new();
+        let mut evaluated = "1";
         if let Some(places) = self.unread_places(&self.with_choosing(&used)) {
             // A figure that leaves values out is none.
             self.line(format!("unread = int(rows.index.isin({places}).sum())"));
@@ -287,12 +285,13 @@ impl Code {
             self.line("kept = len(rows)");
             self.counted_line("kept = counted[\"rows\"]");
             unread.push_str(" + (\"\" if kept else \"; it looked at no row\")");
+            evaluated = "1 if kept or not holds else 0";
         }
         self.end = format!(
             "result = {{\n    \
                  \"status\": \"PASS\" if holds else \"FAIL\",\n    \
                  \"summary\": f\"{summary}\"{unread},\n    \
-                 \"evaluated\": 1,\n    \
+                 \"evaluated\": {evaluated},\n    \
                  \"failed\": 0 if holds else 1,\n    \
                  \"observed\": observed,\n\
              }}\n"
@@ -312,6 +311,12 @@ impl Code {
         self.plan.intent = self.with_rows(rule);
         output.clone_into(&mut self.plan.output);
         self.end = end;
+    }
+
+    /// Its lines after the one that takes the table, behind what they import.
+    pub(super) fn into_lines(self) -> Vec<String> {
+        let imports = self.imports.iter().map(|import| (*import).to_owned());
+        imports.chain(self.lines.into_iter().skip(1)).collect()
     }
 
     /// The code and its plan.

@@ -79,7 +79,10 @@ fn compare(name: &str, value: &Token, table: &Table) -> Result<(), CompileError>
         (ColumnType::Text | ColumnType::Timestamp | ColumnType::Json, Token::Number(number)) => {
             format!("the number {number}")
         }
-        (ColumnType::Integer | ColumnType::Real | ColumnType::Boolean, Token::Text(text)) => {
+        (
+            ColumnType::Integer | ColumnType::Real | ColumnType::Decimal | ColumnType::Boolean,
+            Token::Text(text),
+        ) => {
             format!("the text `{text}`")
         }
         _ => return Ok(()),

@@ -283,10 +283,10 @@ pub(super) fn may_hold(name: &str, values: &[Value], table: &Table) -> Result<()
     let Some(holds) = table.column(name).map(|column| column.column_type) else { return Ok(()) };
     let is_alike = |value: &Value| match holds {
         ColumnType::Text => value.is_string(),
-        ColumnType::Integer | ColumnType::Real => value.is_number(),
+        ColumnType::Integer | ColumnType::Real | ColumnType::Decimal => value.is_number(),
         ColumnType::Boolean => value.is_boolean(),
         ColumnType::Timestamp => value.as_str().is_some_and(ordain_types::is_timestamp),
-        ColumnType::Json => true,
+        ColumnType::Json | ColumnType::Any => true,
     };
     let Some(other) = values.iter().find(|value| !value.is_null() && !is_alike(value)) else { return Ok(()) };
     Err(CompileError::param(
@@ -324,10 +324,11 @@ pub(super) fn type_words(column_type: ColumnType) -> &'static str {
     match column_type {
         ColumnType::Text => "text",
         ColumnType::Integer => "whole numbers",
-        ColumnType::Real => "numbers",
+        ColumnType::Real | ColumnType::Decimal => "numbers",
         ColumnType::Boolean => "truth values",
         ColumnType::Timestamp => "points in time",
         ColumnType::Json => "nested values",
+        ColumnType::Any => "values of any type",
     }
 }
 
@@ -343,10 +344,9 @@ pub(super) fn length(code: &mut Code, params: &mut Params<'_>, table: &Table) ->
     if tests.is_empty() {
         return Err(CompileError::param("neither `min` nor `max` is given", "give at least one of them"));
     }
-    if table
-        .column(&name)
-        .is_some_and(|column| !matches!(column.column_type, ColumnType::Text | ColumnType::Json))
-    {
+    if table.column(&name).is_some_and(|column| {
+        !matches!(column.column_type, ColumnType::Text | ColumnType::Json | ColumnType::Any)
+    }) {
         return Err(CompileError::param(
             format!("column `{name}` holds no text, and only text has a length"),
             format!("use `range`, or declare it as text under `[data.{}.columns]`", table.name),

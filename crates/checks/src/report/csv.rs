@@ -34,7 +34,7 @@ pub fn render_csv(report: &RunReport) -> String {
     // Writing to memory does not fail.
     let _ = writer.write_record(HEADING);
     for result in &report.results {
-        let _ = writer.write_record(line(report, result));
+        let _ = writer.write_record(line(report, result).map(|cell| harmless(&cell)));
     }
     String::from_utf8(writer.into_inner().unwrap_or_default()).unwrap_or_default()
 }
@@ -42,26 +42,26 @@ pub fn render_csv(report: &RunReport) -> String {
 fn line(report: &RunReport, result: &CheckResult) -> [String; 20] {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     [
-        harmless(&report.run_id),
-        harmless(&result.check_id),
-        harmless(&result.check_name),
+        report.run_id.clone(),
+        result.check_id.clone(),
+        result.check_name.clone(),
         result.status.name().to_owned(),
-        harmless(result.reason.as_deref().unwrap_or_default()),
+        result.reason.clone().unwrap_or_default(),
         result.severity.name().to_owned(),
-        harmless(result.owner.as_deref().unwrap_or_default()),
-        harmless(&result.tags.join(" ")),
-        harmless(&result.target_table.join(",")),
-        harmless(&result.kind),
+        result.owner.clone().unwrap_or_default(),
+        result.tags.join(" "),
+        result.target_table.join(","),
+        result.kind.clone(),
         number(result.evaluated),
         number(result.failed),
         result.failed_pct.map(|share| share.to_string()).unwrap_or_default(),
-        harmless(&sentence(result)),
+        sentence(result),
         result.code_from.map(|from| from.name().to_owned()).unwrap_or_default(),
-        harmless(result.recompiled.as_deref().unwrap_or_default()),
-        harmless(&report.started_at),
+        result.recompiled.clone().unwrap_or_default(),
+        report.started_at.clone(),
         format!("{:.3}", result.duration_ms),
-        harmless(&result.rule),
-        harmless(result.understood.as_deref().unwrap_or_default()),
+        result.rule.clone(),
+        result.understood.clone().unwrap_or_default(),
     ]
 }
 

@@ -1,4 +1,5 @@
-//! `JUnit` XML: a suite for each table, a case for each check.
+//! `JUnit` XML: a suite for each table, a case for each check. A suite fails if and only if the run does: what has not
+//! passed and does not count is skipped.
 //!
 //! Severity, owner and tags are properties of the suite, named after the check: that is the one place where every
 //! schema of this format allows them.
@@ -6,13 +7,13 @@
 use std::fmt::Write;
 
 use super::words::{failed, sentence, value};
-use crate::result::{CheckResult, CheckStatus, RunReport};
+use crate::exit::{Ending, Gate};
+use crate::result::{CheckResult, RunReport};
 
 /// Failing rows told in the text of a failure.
 const ROWS_MAX: usize = 20;
-
 /// The report as `JUnit` XML.
-pub fn render_junit(report: &RunReport) -> String {
+pub fn render_junit(report: &RunReport, gate: Gate) -> String {
     let suites = suites(report);
     let all: Vec<&CheckResult> = report.results.iter().collect();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -20,14 +21,31 @@ pub fn render_junit(report: &RunReport) -> String {
         out,
         "<testsuites name=\"{}\" {} time=\"{}\">",
         escape(&report.workspace),
-        numbers(&all),
+        numbers(&all, gate, u8::from(gate.is_interrupted)),
         seconds(report.duration_ms)
     );
     for (table, results) in &suites {
-        write_suite(&mut out, report, table, results);
+        write_suite(&mut out, report, table, results, gate);
+    }
+    if gate.is_interrupted {
+        write_interrupted(&mut out, report);
     }
     out.push_str("</testsuites>\n");
     out
+}
+
+/// What a run that was stopped has beside the checks that were finished.
+fn write_interrupted(out: &mut String, report: &RunReport) {
+    let at = escape(&report.started_at);
+    let _ = writeln!(
+        out,
+        "  <testsuite name=\"(the run)\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\" time=\"0.000\" timestamp=\"{at}\">"
+    );
+    out.push_str("    <properties>\n");
+    property(out, "run_id", &report.run_id);
+    out.push_str("    </properties>\n    <testcase name=\"every check is finished\" classname=\"(the run)\" time=\"0.000\">\n");
+    out.push_str("      <error type=\"interrupted\" message=\"somebody stopped the run\"/>\n");
+    out.push_str("    </testcase>\n  </testsuite>\n");
 }
 
 /// The checks by the table that they judge, in the order in which tables first appear.
@@ -43,15 +61,14 @@ fn suites(report: &RunReport) -> Vec<(&str, Vec<&CheckResult>)> {
     suites
 }
 
-fn write_suite(out: &mut String, report: &RunReport, table: &str, results: &[&CheckResult]) {
+fn write_suite(out: &mut String, report: &RunReport, table: &str, results: &[&CheckResult], gate: Gate) {
     let time: f64 = results.iter().map(|result| result.duration_ms).sum();
-    let skipped =
-        results.iter().filter(|result| result.status == CheckStatus::Skipped && !result.is_open()).count();
+    let skipped = results.iter().filter(|result| gate.ending(result) == Ending::NotCounted).count();
     let _ = writeln!(
         out,
         "  <testsuite name=\"{}\" {} skipped=\"{skipped}\" time=\"{}\" timestamp=\"{}\">",
         escape(table),
-        numbers(results),
+        numbers(results, gate, 0),
         seconds(time),
         escape(&report.started_at)
     );
@@ -75,7 +92,7 @@ fn write_suite(out: &mut String, report: &RunReport, table: &str, results: &[&Ch
     }
     out.push_str("    </properties>\n");
     for result in results {
-        write_case(out, table, result);
+        write_case(out, table, result, gate);
     }
     out.push_str("  </testsuite>\n");
 }
@@ -84,7 +101,7 @@ fn property(out: &mut String, name: &str, value: &str) {
     let _ = writeln!(out, "      <property name=\"{}\" value=\"{}\"/>", escape(name), escape(value));
 }
 
-fn write_case(out: &mut String, table: &str, result: &CheckResult) {
+fn write_case(out: &mut String, table: &str, result: &CheckResult, gate: Gate) {
     let name = escape(&format!("{} {}", result.check_id, result.check_name));
     let head = format!(
         "    <testcase name=\"{name}\" classname=\"{}\" time=\"{}\"",
@@ -92,28 +109,21 @@ fn write_case(out: &mut String, table: &str, result: &CheckResult) {
         seconds(result.duration_ms)
     );
     let message = escape(&sentence(result));
-    let _ = match result.status {
-        CheckStatus::Pass => writeln!(out, "{head}/>"),
-        CheckStatus::Warn => {
-            writeln!(
-                out,
-                "{head}>\n      <system-out>WARN: {message}\n{}</system-out>\n    </testcase>",
-                rows(result)
-            )
-        }
-        CheckStatus::Fail => writeln!(
+    let _ = match gate.ending(result) {
+        Ending::Passed => writeln!(out, "{head}/>"),
+        Ending::Failed => writeln!(
             out,
             "{head}>\n      <failure type=\"{}\" message=\"{message}\">{}</failure>\n    </testcase>",
             escape(&result.kind),
             rows(result)
         ),
-        // Not evaluated is not green.
-        _ if result.is_open() => {
+        Ending::NotEvaluated => {
             let kind = escape(&kind_of_error(result));
             writeln!(out, "{head}>\n      <error type=\"{kind}\" message=\"{message}\"/>\n    </testcase>")
         }
-        CheckStatus::Skipped | CheckStatus::Error => {
-            writeln!(out, "{head}>\n      <skipped message=\"{message}\"/>\n    </testcase>")
+        Ending::NotCounted => {
+            let word = result.status.name();
+            writeln!(out, "{head}>\n      <skipped message=\"{word}: {message}\"/>\n    </testcase>")
         }
     };
 }
@@ -121,9 +131,8 @@ fn write_case(out: &mut String, table: &str, result: &CheckResult) {
 /// The kind of an error, by which tools put errors together: why a check was skipped, a limit, the name of an exception;
 /// `error` for what is told in a sentence alone.
 fn kind_of_error(result: &CheckResult) -> String {
-    let skipped = result.skipped.and_then(|skipped| serde_json::to_value(skipped).ok());
-    if let Some(skipped) = skipped.as_ref().and_then(|skipped| skipped.as_str()) {
-        return skipped.to_owned();
+    if let Some(skipped) = result.skipped {
+        return skipped.name().to_owned();
     }
     let first = result.reason.as_deref().unwrap_or_default().split(':').next().unwrap_or_default();
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
@@ -145,10 +154,11 @@ fn rows(result: &CheckResult) -> String {
     out
 }
 
-fn numbers(results: &[&CheckResult]) -> String {
-    let failures = results.iter().filter(|result| result.status == CheckStatus::Fail).count();
-    let errors = results.iter().filter(|result| result.is_open()).count();
-    format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", results.len())
+/// How many there are of each, besides errors of the run itself.
+fn numbers(results: &[&CheckResult], gate: Gate, more: u8) -> String {
+    let count = |ending: Ending| results.iter().filter(|result| gate.ending(result) == ending).count();
+    let (failures, errors) = (count(Ending::Failed), count(Ending::NotEvaluated) + usize::from(more));
+    format!("tests=\"{}\" failures=\"{failures}\" errors=\"{errors}\"", results.len() + usize::from(more))
 }
 
 fn seconds(millis: f64) -> String {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::words::{acts, by_weight, count, cut, duration, failed, sample_columns, sentence, value};
+use crate::mark::Mark;
 use crate::result::{CheckResult, CheckStatus, RunReport};
 
 /// Lines in the table, those that someone should look at first. A job summary may not pass a mebibyte.
@@ -38,7 +39,10 @@ fn write_head(out: &mut String, report: &RunReport) {
     let parts: Vec<_> = CheckStatus::ALL
         .into_iter()
         .filter(|status| count(report, *status) > 0)
-        .map(|status| format!("{} {} {}", icon(status), count(report, status), status.name()))
+        .map(|status| {
+            let icon = Mark::of(status, None).tone.icon();
+            format!("{icon} {} {}", count(report, status), status.name())
+        })
         .chain(
             Some(report.not_evaluated()).filter(|open| *open > 0).map(|open| format!("{open} not evaluated")),
         )
@@ -66,7 +70,7 @@ fn write_table(out: &mut String, report: &RunReport) {
         let _ = writeln!(
             out,
             "| {} | {} | {} | **{}** {} | {} | {} | {} |",
-            icon(result.status),
+            result.mark().tone.icon(),
             result.status.name(),
             result.severity.name(),
             escape(&result.check_id),
@@ -108,16 +112,6 @@ fn write_rows(out: &mut String, result: &CheckResult) {
         let _ = writeln!(out, "\n{} more rows are in the full report.", result.samples.len() - ROWS_MAX);
     }
     out.push_str("\n</details>\n");
-}
-
-const fn icon(status: CheckStatus) -> &'static str {
-    match status {
-        CheckStatus::Pass => "✅",
-        CheckStatus::Warn => "⚠️",
-        CheckStatus::Fail => "❌",
-        CheckStatus::Error => "💥",
-        CheckStatus::Skipped => "⏭️",
-    }
 }
 
 /// Text that stays text: no markup, no mention, no break of the line or the cell.

@@ -8,14 +8,15 @@ use serde_json::{Value, json};
 
 use super::words::sentence;
 use crate::check::Severity;
+use crate::exit::{self, Ending, Gate, exit_code};
 use crate::result::{CheckResult, CheckStatus, RunReport};
 
 /// Where a workspace keeps its checks.
 const CHECKS_FILE: &str = "checks/checks.json";
 
 /// The report as SARIF 2.1.0.
-pub fn render_sarif(report: &RunReport) -> String {
-    let has_error = report.results.iter().any(CheckResult::is_open);
+pub fn render_sarif(report: &RunReport, gate: Gate) -> String {
+    let exit = exit_code(&report.results, gate);
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -28,10 +29,11 @@ pub fn render_sarif(report: &RunReport) -> String {
             }},
             "automationDetails": {"id": format!("ordain-checks/{}", report.run_id)},
             "invocations": [{
-                "executionSuccessful": !has_error,
-                "toolExecutionNotifications": notifications(report),
+                "executionSuccessful": matches!(exit, exit::OK | exit::FAILED),
+                "exitCode": exit,
+                "toolExecutionNotifications": notifications(report, gate),
             }],
-            "results": results(report),
+            "results": results(report, gate),
             "columnKind": "unicodeCodePoints",
         }],
     });
@@ -67,19 +69,20 @@ fn tags(result: &CheckResult) -> Vec<&str> {
     tags
 }
 
-fn results(report: &RunReport) -> Vec<Value> {
+fn results(report: &RunReport, gate: Gate) -> Vec<Value> {
     let judged = report.results.iter().enumerate().filter(|(_, result)| !result.is_open());
-    judged.map(|(at, result)| found(at, result)).collect()
+    judged.map(|(at, result)| found(at, result, gate)).collect()
 }
 
-fn found(at: usize, result: &CheckResult) -> Value {
+fn found(at: usize, result: &CheckResult, gate: Gate) -> Value {
+    let is_counted = gate.ending(result) == Ending::Failed;
     let (kind, level) = match result.status {
-        CheckStatus::Fail => ("fail", level(result.severity)),
-        // A warning is never louder than a warning.
-        CheckStatus::Warn if result.severity == Severity::Info => ("fail", "note"),
-        CheckStatus::Warn => ("fail", "warning"),
-        CheckStatus::Skipped => ("notApplicable", "none"),
-        CheckStatus::Pass | CheckStatus::Error => ("pass", "none"),
+        // Whatever makes the run fail is an error, and nothing else is.
+        CheckStatus::Fail | CheckStatus::Warn if is_counted => ("fail", "error"),
+        CheckStatus::Fail | CheckStatus::Warn if result.severity == Severity::Info => ("fail", "note"),
+        CheckStatus::Fail | CheckStatus::Warn => ("fail", "warning"),
+        CheckStatus::Pass => ("pass", "none"),
+        CheckStatus::Skipped | CheckStatus::Error => ("notApplicable", "none"),
     };
     json!({
         "ruleId": result.check_id,
@@ -95,6 +98,7 @@ fn found(at: usize, result: &CheckResult) -> Value {
         "partialFingerprints": {"ordainCheck/v1": result.check_id},
         "properties": {
             "status": result.status,
+            "skipped": result.skipped,
             "evaluated": result.evaluated,
             "failed": result.failed,
             "failed_pct": result.failed_pct,
@@ -110,18 +114,21 @@ fn place(result: &CheckResult) -> Value {
     json!({"artifactLocation": {"uri": file}, "region": {"startLine": line}})
 }
 
-fn notifications(report: &RunReport) -> Vec<Value> {
-    let errors = report.results.iter().enumerate().filter(|(_, result)| result.is_open());
-    errors
-        .map(|(at, result)| {
-            json!({
-                "level": "error",
-                "message": {"text": text(&sentence(result))},
-                "associatedRule": {"id": result.check_id, "index": at},
-                "locations": [{"physicalLocation": place(result)}],
-            })
+fn notifications(report: &RunReport, gate: Gate) -> Vec<Value> {
+    let open = report.results.iter().enumerate().filter(|(_, result)| result.is_open());
+    let notified = open.map(|(at, result)| {
+        let is_counted = gate.ending(result) == Ending::NotEvaluated;
+        json!({
+            "level": if is_counted { "error" } else { "warning" },
+            "message": {"text": text(&sentence(result))},
+            "associatedRule": {"id": result.check_id, "index": at},
+            "locations": [{"physicalLocation": place(result)}],
         })
-        .collect()
+    });
+    let stopped = gate.is_interrupted.then(|| {
+        json!({"level": "error", "message": {"text": "somebody stopped the run: not every check is finished"}})
+    });
+    notified.chain(stopped).collect()
 }
 
 /// A message may not be empty.

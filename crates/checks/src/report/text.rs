@@ -6,6 +6,7 @@ use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
 
 use super::words::{by_weight, count, cut, duration, failed, sample_columns, sentence, value, visible};
+use crate::mark::{Mark, Tone};
 use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport, SkipReason};
 
 /// How the table is shown.
@@ -59,7 +60,7 @@ pub fn render_summary(report: &RunReport) -> String {
 
 /// Whether a result is shown in full below the table.
 fn needs_attention(result: &CheckResult) -> bool {
-    let is_left_open = result.skipped == Some(SkipReason::UpstreamFailed);
+    let is_left_open = matches!(result.skipped, Some(SkipReason::UpstreamFailed | SkipReason::NoRows));
     result.status.is_problem() || result.is_open() || is_left_open
 }
 
@@ -79,7 +80,7 @@ fn write_table(out: &mut String, report: &RunReport, options: TextOptions) {
     let heading = format!("STATUS   {}  {}  SUMMARY", fit("CHECK", name_width), fit("FAILED", count_width));
     line(out, &shorten(&heading, options.width));
     for (result, (name, count)) in results.iter().zip(names.iter().zip(&counts)) {
-        let status = colored(&fit(result.status.name(), 7), result.status, options);
+        let status = colored(&fit(result.status.name(), 7), result.mark().tone, options);
         let sentence = shorten(&visible(&sentence(result)), rest);
         line(out, &format!("{status}  {}  {}  {sentence}", fit(name, name_width), fit(count, count_width)));
     }
@@ -93,7 +94,7 @@ fn write_problem<'a>(
 ) {
     let title = visible(&format!("{} {}", result.check_id, result.check_name));
     let severity = result.severity.name();
-    let mark = colored(result.status.name(), result.status, options);
+    let mark = colored(result.status.name(), result.mark().tone, options);
     let _ = writeln!(out, "\n{mark} {severity}: {}", shorten(&title, options.width.saturating_sub(20)));
     for part in rule_lines(result).iter().flat_map(|line| wrap(&visible(line), options.width - 2)) {
         line(out, &format!("  {part}"));
@@ -157,7 +158,7 @@ fn write_totals(out: &mut String, report: &RunReport, options: TextOptions) {
         let count = count(report, status);
         if count > 0 {
             let text = format!("{count} {}", status.name().to_lowercase());
-            parts.push(colored(&text, status, options));
+            parts.push(colored(&text, Mark::of(status, None).tone, options));
         }
     }
     let open = report.not_evaluated();
@@ -262,16 +263,9 @@ fn line(out: &mut String, text: &str) {
     out.push('\n');
 }
 
-fn colored(text: &str, status: CheckStatus, options: TextOptions) -> String {
+fn colored(text: &str, tone: Tone, options: TextOptions) -> String {
     if !options.color {
         return text.to_owned();
     }
-    let code = match status {
-        CheckStatus::Pass => "32",
-        CheckStatus::Warn => "33",
-        CheckStatus::Fail => "1;31",
-        CheckStatus::Error => "1;35",
-        CheckStatus::Skipped => "2",
-    };
-    format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    format!("\u{1b}[{}m{text}\u{1b}[0m", tone.ansi())
 }

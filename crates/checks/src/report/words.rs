@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::check::Severity;
-use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport};
+use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport, SkipReason};
 
 ordain_types::names!(CheckStatus, name {
     Pass = "PASS", Warn = "WARN", Fail = "FAIL", Error = "ERROR", Skipped = "SKIPPED",
@@ -17,6 +17,12 @@ impl CheckStatus {
         matches!(self, Self::Warn | Self::Fail | Self::Error)
     }
 }
+
+ordain_types::names!(SkipReason, name {
+    Disabled = "disabled", MissingTable = "missing_table", EmptyTable = "empty_table", NoRows = "no_rows",
+    Learning = "learning", UpstreamFailed = "upstream_failed", NotUnderstood = "not_understood",
+    NotCompiled = "not_compiled", Frozen = "frozen", Filtered = "filtered",
+});
 
 ordain_types::names!(Severity, name {
     Info = "info", Low = "low", Medium = "medium", High = "high", Critical = "critical",

@@ -1,12 +1,9 @@
 //! The exit code: a test for each row of the table, and the priority between the rows.
 
-use ordain_checks::exit::{Circumstances, FailOn, exit_code};
+use ordain_checks::exit::{FailOn, Gate, exit_code};
 use ordain_checks::{CheckResult, CheckStatus, Severity, SkipReason};
 
 use crate::fixture::result;
-
-const CALM: Circumstances =
-    Circumstances { is_misused: false, is_interrupted: false, is_frozen: false, allows_skipped: false };
 
 fn of(status: CheckStatus, severity: Severity) -> CheckResult {
     result("A", status, severity)
@@ -14,7 +11,8 @@ fn of(status: CheckStatus, severity: Severity) -> CheckResult {
 
 #[track_caller]
 fn check(fail_on: &str, results: &[CheckResult], expected: u8) {
-    assert_eq!(exit_code(results, fail_on.parse().unwrap(), CALM), expected, "--fail-on {fail_on}");
+    let gate = Gate { fail_on: fail_on.parse().unwrap(), ..Gate::default() };
+    assert_eq!(exit_code(results, gate), expected, "--fail-on {fail_on}");
 }
 
 #[test]
@@ -32,15 +30,17 @@ fn what_could_not_be_evaluated_is_3_unless_allowed() {
     let skipped = |reason| CheckResult { skipped: Some(reason), ..of(CheckStatus::Skipped, Severity::Info) };
     for (reason, code) in [
         (SkipReason::NotCompiled, 3),
+        (SkipReason::NotUnderstood, 3),
         (SkipReason::MissingTable, 3),
+        (SkipReason::EmptyTable, 3),
+        (SkipReason::NoRows, 0),
         (SkipReason::Disabled, 0),
-        (SkipReason::Frozen, 0),
         (SkipReason::UpstreamFailed, 0),
         (SkipReason::Filtered, 0),
     ] {
         check("never", &[skipped(reason)], code);
-        let lax = Circumstances { allows_skipped: true, ..CALM };
-        assert_eq!(exit_code(&[skipped(reason)], FailOn::default(), lax), 0, "{reason:?}");
+        let lax = Gate { allows_skipped: true, ..Gate::default() };
+        assert_eq!(exit_code(&[skipped(reason)], lax), 0, "{reason:?}");
     }
 }
 
@@ -86,38 +86,31 @@ fn an_error_is_3_whatever_its_severity() {
 }
 
 #[test]
-fn frozen_is_4() {
-    let frozen = Circumstances { is_frozen: true, ..CALM };
-    assert_eq!(exit_code(&[of(CheckStatus::Pass, Severity::High)], FailOn::default(), frozen), 4);
+fn frozen_is_4_whatever_is_allowed() {
+    for allows_skipped in [false, true] {
+        let gate = Gate { allows_skipped, ..Gate::default() };
+        assert_eq!(exit_code(&[of(CheckStatus::Pass, Severity::High), frozen()], gate), 4);
+    }
 }
 
-#[test]
-fn misuse_is_2() {
-    assert_eq!(exit_code(&[], FailOn::default(), Circumstances { is_misused: true, ..CALM }), 2);
+fn frozen() -> CheckResult {
+    CheckResult { skipped: Some(SkipReason::Frozen), ..of(CheckStatus::Skipped, Severity::Info) }
 }
 
 #[test]
 fn interruption_is_130() {
-    assert_eq!(exit_code(&[], FailOn::default(), Circumstances { is_interrupted: true, ..CALM }), 130);
+    assert_eq!(exit_code(&[], Gate { is_interrupted: true, ..Gate::default() }), 130);
 }
 
 #[test]
-fn the_priority_is_2_then_130_then_3_then_1_then_4_then_0() {
-    let mut results = vec![of(CheckStatus::Fail, Severity::High), of(CheckStatus::Error, Severity::High)];
-    let mut all =
-        Circumstances { is_misused: true, is_interrupted: true, is_frozen: true, allows_skipped: false };
-    let code = |results: &[CheckResult], all| exit_code(results, FailOn::default(), all);
-    assert_eq!(code(&results, all), 2);
-    all.is_misused = false;
-    assert_eq!(code(&results, all), 130);
-    all.is_interrupted = false;
-    assert_eq!(code(&results, all), 3);
-    results.pop();
-    assert_eq!(code(&results, all), 1);
-    results.pop();
-    assert_eq!(code(&results, all), 4);
-    all.is_frozen = false;
-    assert_eq!(code(&results, all), 0);
+fn the_priority_is_130_then_3_then_1_then_4_then_0() {
+    let mut results =
+        vec![frozen(), of(CheckStatus::Fail, Severity::High), of(CheckStatus::Error, Severity::High)];
+    assert_eq!(exit_code(&results, Gate { is_interrupted: true, ..Gate::default() }), 130);
+    for expected in [3, 1, 4, 0] {
+        assert_eq!(exit_code(&results, Gate::default()), expected);
+        results.pop();
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 mod contracts;
 mod exit;
 mod fixture;
+mod green;
 mod import;
 mod report;
 mod schema;

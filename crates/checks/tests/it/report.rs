@@ -1,5 +1,6 @@
 //! Every format, on an ordinary report and on one whose every text is hostile.
 
+use ordain_checks::exit::Gate;
 use ordain_checks::report::{
     Format, TextOptions, render, render_csv, render_json, render_junit, render_markdown, render_sarif,
     render_text, run_report_schema,
@@ -48,13 +49,13 @@ fn code_that_is_not_compiled_is_not_called_kept() {
 #[test]
 fn junit_keeps_to_its_schema() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
-        assert_xml(JUNIT, &render_junit(&report));
+        assert_xml(JUNIT, &render_junit(&report, Gate::default()));
     }
 }
 
 #[test]
 fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() {
-    let xml = render_junit(&ordinary());
+    let xml = render_junit(&ordinary(), Gate::default());
     assert!(
         xml.contains(r#"<testsuites name="shop" tests="5" failures="1" errors="2" time="1.234">"#),
         "{xml}"
@@ -79,23 +80,23 @@ fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() 
     );
     let mut off = result("CHK-006", CheckStatus::Skipped, Severity::Low);
     off.skipped = Some(SkipReason::Disabled);
-    assert!(render_junit(&report(vec![off.clone()])).contains("<skipped message="));
+    assert!(render_junit(&report(vec![off.clone()]), Gate::default()).contains("<skipped message="));
     off.skipped = Some(SkipReason::Frozen);
-    assert!(render_junit(&report(vec![off])).contains("<error type="));
+    assert!(render_junit(&report(vec![off]), Gate::default()).contains("<error type="));
     assert!(xml.contains(r#"<property name="CHK-003.severity" value="high"/>"#));
     // Tools put errors together by their type: it is a word, and the sentence is the message.
     for (skipped, reason, kind) in [
         (
-            Some(SkipReason::NotCompiled),
-            "not_compiled: I do not understand “blorp”: say it otherwise",
-            "not_compiled",
+            Some(SkipReason::NotUnderstood),
+            "not_understood: I do not understand “blorp”: say it otherwise",
+            "not_understood",
         ),
         (None, "ZeroDivisionError: division by zero", "ZeroDivisionError"),
         (None, "column `price` holds text, and a sum is of numbers; declare its type", "error"),
     ] {
         let mut open = result("CHK-007", CheckStatus::Error, Severity::Low);
         (open.skipped, open.reason) = (skipped, Some(reason.to_owned()));
-        let xml = render_junit(&report(vec![open]));
+        let xml = render_junit(&report(vec![open]), Gate::default());
         assert!(xml.contains(&format!("<error type=\"{kind}\" message=")), "{xml}");
     }
 }
@@ -103,13 +104,13 @@ fn junit_has_a_suite_for_each_table_and_tells_failures_errors_and_skips_apart() 
 #[test]
 fn sarif_keeps_to_its_schema() {
     for report in [ordinary(), hostile(), report(Vec::new())] {
-        assert_json(SARIF, &render_sarif(&report));
+        assert_json(SARIF, &render_sarif(&report, Gate::default()));
     }
 }
 
 #[test]
 fn sarif_tells_a_check_that_could_not_be_evaluated_as_a_notification() {
-    let log: serde_json::Value = serde_json::from_str(&render_sarif(&ordinary())).unwrap();
+    let log: serde_json::Value = serde_json::from_str(&render_sarif(&ordinary(), Gate::default())).unwrap();
     let run = &log["runs"][0];
     let results = run["results"].as_array().unwrap();
     let told: Vec<_> = results
@@ -181,7 +182,7 @@ fn no_line_of_the_table_is_wider_than_the_terminal() {
 fn colour_is_only_around_statuses_and_hostile_text_brings_none() {
     let text = render_text(&hostile(), TextOptions { width: 100, color: true });
     for (at, _) in text.match_indices('\u{1b}') {
-        let ours = ["[0m", "[32m", "[33m", "[1;31m", "[1;35m", "[2m"];
+        let ours = ["[0m", "[32m", "[33m", "[1;31m", "[1;35m", "[35m", "[2m"];
         assert!(ours.iter().any(|code| text[at + 1..].starts_with(code)), "{text}");
     }
     for format in [render_text(&hostile(), plain(100)), render_markdown(&hostile())] {
@@ -225,7 +226,7 @@ fn markdown_tells_the_whole_reason_of_a_check_that_was_not_evaluated_and_counts_
 fn every_format_is_read_by_its_name_and_renders() {
     for format in Format::ALL {
         assert_eq!(format.to_string().parse::<Format>().unwrap(), format);
-        let text = render(&ordinary(), format, TextOptions::default());
+        let text = render(&ordinary(), format, TextOptions::default(), Gate::default());
         assert_eq!(text.is_none(), format == Format::Html, "{format}");
     }
     let error = "jnuit".parse::<Format>().unwrap_err();
@@ -238,7 +239,7 @@ fn ten_thousand_checks_are_rendered_in_every_format() {
     let results = report.results.clone();
     report.results = results.into_iter().cycle().take(10_000).collect();
     for format in Format::ALL {
-        let text = render(&report, format, TextOptions::default()).unwrap_or_default();
+        let text = render(&report, format, TextOptions::default(), Gate::default()).unwrap_or_default();
         assert!(format != Format::Markdown || text.len() < 1 << 20, "a job summary may not pass a mebibyte");
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use ordain_checks::exit::{Circumstances, FailOn, exit_code};
-use ordain_checks::{CheckResult, CheckStatus};
+use ordain_checks::exit::{Gate, exit_code};
+use ordain_checks::{CheckResult, CheckStatus, SkipReason};
 use ordain_engine::Progress;
 use ordain_standing::CheckOptions;
 use ordain_types::BoxFuture;
@@ -46,14 +46,15 @@ async fn an_unchanged_failure_keeps_counts_and_exit_code_true() {
     stands(&second, "behind", CheckStatus::Skipped, "upstream_failed");
     // What was blocked is compiled all the same, so that a frozen run has its code.
     let frozen = CheckOptions { frozen: true, ..CheckOptions::default() };
-    assert!(!world.try_run(&frozen).await.unwrap().is_frozen);
+    let frozen = world.try_run(&frozen).await.unwrap().report;
+    assert!(frozen.results.iter().all(|result| result.skipped != Some(SkipReason::Frozen)));
     assert!(second["gate"].kept_from.is_some(), "{:?}", second["gate"]);
     // What looks at the clock, and what could not be evaluated, is run again.
     assert_eq!((&second["clock"].kept_from, &second["raises"].kept_from), (&None, &None));
     assert!(second["clock"].summary != first["clock"].summary);
     stands(&second, "raises", CheckStatus::Error, "ZeroDivisionError");
     let kept: Vec<CheckResult> = vec![second["gate"].clone()];
-    assert_eq!(exit_code(&kept, FailOn::default(), Circumstances::default()), 1);
+    assert_eq!(exit_code(&kept, Gate::default()), 1);
 
     // A selection of what changed leaves the rest out, but what depends on it still knows how it stands.
     let mut options = CheckOptions::default();
@@ -166,7 +167,7 @@ async fn a_rule_whose_value_moved_to_another_column_does_not_pass() {
     stands(&world.run().await, "h", CheckStatus::Fail, "");
     // In no column any more: the rule means what it meant, and no row is concerned.
     world.write("data/z.csv", &rows("late", "new"));
-    stands(&world.run().await, "h", CheckStatus::Pass, "");
+    stands(&world.run().await, "h", CheckStatus::Skipped, "no_rows");
     world.write("data/z.csv", &rows("late", "open"));
     let moved = &world.run().await["h"];
     assert_ne!(moved.status, CheckStatus::Pass, "{moved:?}");
@@ -192,9 +193,8 @@ async fn a_rule_never_becomes_another_rule_when_its_column_is_gone() {
     stands(&before, "ship", CheckStatus::Fail, "");
     world.write("data/t.csv", "id,menge,qty,ship\n1,-5,1,2020-01-01\n2,3,2,2020-01-01\n");
     let after = world.run().await;
-    for id in ["quantity", "ship"] {
-        stands(&after, id, CheckStatus::Skipped, "would now be read as");
-    }
+    stands(&after, "quantity", CheckStatus::Skipped, "would now be read as");
+    stands(&after, "ship", CheckStatus::Skipped, "not_understood");
     stands(&after, "rows", CheckStatus::Pass, "");
     // The owner may accept the new reading, which holds from then on.
     let checks = world.checks().await;
@@ -343,5 +343,61 @@ async fn a_new_column_that_a_rule_names_exactly_is_not_passed_over_by_kept_code(
     let results = world.run().await;
     for id in ["amount", "day"] {
         assert_ne!(results[id].status, CheckStatus::Pass, "{:?} {:?}", before[id], results[id]);
+    }
+}
+
+#[tokio::test]
+async fn if_changed_does_not_stay_green_when_files_are_read_otherwise() {
+    let rules = json!([
+        {"check_id": "there", "kind": "not_null", "target_table": "t", "params": {"columns": "note"}},
+        {"check_id": "late", "kind": "range", "target_table": "t", "params": {"column": "day", "max": "2024-12-31"}},
+        {"check_id": "other", "kind": "unique", "target_table": "u", "params": {"columns": "id"}},
+    ]);
+    let rows = b"id,note,day\n1,none,01/02/2024\n2,paid,03/12/2024\n";
+    let world = World::with(&rules.to_string(), &[("t.csv", rows), ("u.csv", b"id\n1\n2\n")]);
+    let settings = |lines: &str| world.write("ordain.toml", &format!("[workspace]\nname = \"w\"\n{lines}"));
+    settings("[data.t]\ndate_format = \"day-first\"\ncolumns = { day = \"date\" }\n");
+    let first = world.run().await;
+    for id in ["there", "late", "other"] {
+        stands(&first, id, CheckStatus::Pass, "");
+    }
+    assert!(world.run_if_changed().await["there"].kept_from.is_some());
+    settings(
+        "[data.t]\ndate_format = \"day-first\"\nnull_values = [\"none\"]\ncolumns = { day = \"date\" }\n",
+    );
+    let checks = world.checks().await;
+    let files = ordain_standing::read_checks(&world.root()).unwrap();
+    let changes = checks.changes(&files, 1).await.unwrap();
+    let of = |id: &str| changes.iter().find(|change| change.check_id == id).unwrap();
+    assert_eq!((of("there").run, of("there").why.as_str()), ("run", "its data changed"));
+    assert_eq!(of("other").run, "keep");
+    let results = world.run_if_changed().await;
+    stands(&results, "there", CheckStatus::Fail, "");
+    assert!(results["other"].kept_from.is_some(), "{:?}", results["other"]);
+}
+
+#[tokio::test]
+async fn samples_that_were_not_kept_are_taken_again_and_the_rest_is_graded_from_counts() {
+    let check = |change: Value| {
+        let mut check = range("price");
+        check["samples"] = json!({"max_rows": 1, "mask": ["price"]});
+        check.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        json!([check]).to_string()
+    };
+    let world = World::with(&check(json!({})), &[("t.csv", b"id,price\na,-1\nb,-2\nc,-3\n")]);
+    world.run().await;
+    for (change, is_kept) in [
+        (json!({"warn_if": "failed > 0"}), true),
+        (json!({"samples": {"max_rows": 0, "mask": ["price", "id"]}}), true),
+        (json!({"samples": {"max_rows": 3, "mask": ["price", "id"]}}), false),
+        (json!({"samples": {"max_rows": 3}}), false),
+        (json!({"samples": {"max_rows": 2}}), true),
+        (json!({"samples": {"max_rows": 2}, "key_columns": ["price"]}), false),
+    ] {
+        world.write("checks/checks.json", &check(change.clone()));
+        let results = world.run_if_changed().await;
+        assert_eq!(results["price"].kept_from.is_some(), is_kept, "{change} {:?}", results["price"]);
+        let rows = change["samples"]["max_rows"].as_u64().unwrap_or(1);
+        assert_eq!(results["price"].samples.len() as u64, rows, "{change} {:?}", results["price"]);
     }
 }

@@ -286,7 +286,7 @@ async fn columns_of_parquet_without_a_value_keep_their_types() {
     write_by(ERRORS_AND_GAPS, &world.root().join("data"));
     let results = world.run().await;
     for id in ["number", "day"] {
-        stands(&results, id, CheckStatus::Pass, "");
+        stands(&results, id, CheckStatus::Skipped, "no_rows");
     }
     for id in ["no number", "no day"] {
         stands(&results, id, CheckStatus::Skipped, "empty_table: table `none` has no rows");
@@ -312,4 +312,25 @@ async fn files_that_questions_read_are_tables_of_checks_too() {
         ("y", "2 a integer, b text"),
     ];
     assert_eq!(tables, expected.map(|(name, told)| (name.to_owned(), told.to_owned())).into());
+}
+
+#[tokio::test]
+async fn a_gap_or_an_unreadable_value_makes_no_fractions_of_the_numbers_around_it() {
+    let body: Vec<String> = (10..40).map(|id| format!("{id},{},352{id}\n", id * 2)).collect();
+    let csv = format!("id,qty,zip_no\n{}40,,\n41,many,123\n", body.concat());
+    let checks = json!([
+        {"check_id": "digits", "kind": "regex", "target_table": "t", "key_columns": ["id"],
+         "params": {"column": "zip_no", "pattern": "^[0-9]{5}$"}},
+        {"check_id": "range", "kind": "range", "target_table": "t", "key_columns": ["id"],
+         "params": {"column": "qty", "max": 30}},
+        {"check_id": "copy", "kind": "transform", "target_table": "t",
+         "params": {"code": "rows = frame(\"t\")\ntable = rows[rows[\"id\"] < 13]\n", "output": "out/copy.csv"}},
+    ]);
+    let world = World::with(&checks.to_string(), &[("t.csv", csv.as_bytes())]);
+    let results = world.run().await;
+    assert_eq!(results["digits"].failed, Some(1), "{:?}", results["digits"]);
+    let file = std::fs::read_to_string(&results["range"].artifacts[0]).unwrap();
+    assert!(file.contains("\n41,many,123\n") && !file.contains(".0"), "{file}");
+    let copy = std::fs::read_to_string(world.root().join("out/copy.csv")).unwrap();
+    assert_eq!(copy, "id,qty,zip_no\n10,20,35210\n11,22,35211\n12,24,35212\n", "{:?}", results["copy"]);
 }

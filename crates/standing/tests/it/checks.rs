@@ -320,7 +320,7 @@ async fn code_that_loops_eats_memory_lies_or_is_refused_is_an_error() {
     stands(&results, "imports", CheckStatus::Error, "its code was refused");
     stands(&results, "fine", CheckStatus::Pass, "");
     assert_eq!(results["fine"].summary, "100", "a frame can be changed, and nobody else sees it");
-    stands(&results, "nonsense", CheckStatus::Skipped, "not_compiled: the reader does not understand");
+    stands(&results, "nonsense", CheckStatus::Skipped, "not_understood: the reader does not understand");
 }
 
 #[tokio::test]
@@ -363,7 +363,6 @@ async fn frozen_selected_and_stopped_runs_say_so() {
     let mut options = CheckOptions { frozen: true, ..CheckOptions::default() };
     options.selection.add("id:CHK-002,id:CHK-011").unwrap();
     let run = world.try_run(&options).await.unwrap();
-    assert!(run.is_frozen);
     let results = by_id(run);
     assert_eq!(results.len(), 2, "others are not told of");
     stands(&results, "CHK-002", CheckStatus::Skipped, "frozen: it needs compiling, which --frozen forbids");
@@ -400,4 +399,21 @@ async fn tables_of_the_store_are_checked_like_files() {
         (Some(2), Some(1), vec!["a".to_owned()])
     );
     assert_eq!(results["f"].failed, Some(1), "{:?}", results["f"]);
+}
+
+#[test]
+fn a_report_that_goes_to_a_pipe_or_a_device_does_not_replace_it() {
+    use std::os::unix::fs::FileTypeExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    ordain_standing::write_file(&pipe, b"told").unwrap();
+    assert_eq!(reader.join().unwrap(), "told");
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    ordain_standing::write_file(std::path::Path::new("/dev/null"), b"told").unwrap();
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
 }

@@ -1,6 +1,7 @@
 //! The behaviour of `ordain-standing` with real tables, a real store and real cells.
 
 mod check_changes;
+mod check_compiled;
 mod check_kinds;
 mod check_readings;
 mod check_sizes;

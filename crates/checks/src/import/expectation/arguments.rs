@@ -10,7 +10,7 @@ use super::{NotMapped, invalid, unsupported};
 use crate::check::Threshold;
 
 /// Arguments about how results are reported, which a check has its own words for.
-const REPORTING: [&str; 12] = [
+pub(in super::super) const REPORTING: [&str; 12] = [
     "result_format",
     "catch_exceptions",
     "include_config",

@@ -137,7 +137,7 @@ fn of_type(arguments: &Arguments<'_>, types: Option<Vec<Value>>) -> Kind {
     Ok(("dtype", params([("column", arguments.column("column")?), ("type", kind)])))
 }
 
-/// Our word for a type that Python, numpy, SQL or pandera calls so.
+/// Our word for a type that Python, numpy or SQL calls so.
 pub(in crate::import) fn column_type(name: &str) -> Option<&'static str> {
     let base = name.to_ascii_lowercase();
     let base = base.split(['(', '[']).next().unwrap_or_default().trim();

@@ -28,14 +28,18 @@ pub(crate) const FOUND: &[Case] = &[
     ("pivot.csv", b"Region,Shop,Sales\nNorth,a,10\nNorth,b,20\nNorth Total,,30\nSouth,c,5\nSouth,Subtotal,5\n", &["Sales: integer"], "rows 4 (North Total), 6 (Subtotal) may be totals of others"),
     // SAP marks a total with asterisks.
     ("sap.csv", b"Doc;Amount;Crcy\n0100000001;1.500,00;EUR\n0100000002;250,50-;EUR\n*;1.249,50;EUR\n", &["Amount: real max=1500.0"], "its last row (*) is the total of the others"),
-    // Whatever a total is called: the sum of the others in several columns is no accident.
-    ("odd_total.csv", b"shop,sales,n\na,10,1\nb,20,2\nc,45,5\nZZ,75,8\n", &["sales: integer max=45"], "its last row (ZZ) is the total of the others"),
+    // Rows that happen to add up are rows: only a label makes a total of one.
+    ("odd_total.csv", b"shop,sales,n\na,10,1\nb,20,2\nc,45,5\nZZ,75,8\n", &["sales: integer max=75"], "its last row (ZZ) is the sum of the others; it is read as a row"),
     ("one_sum.csv", b"shop,sales\na,10\nb,20\nc,45\nd,75\n", &["sales: integer max=75"], "is the sum of the others; it is read as a row"),
-    ("no_label.csv", b"shop,sales\na,10\nb,20\nc,45\n,75\n", &["sales: integer max=45"], "is the total of the others"),
+    ("no_label.csv", b"shop,sales\na,10\nb,20\nc,45\n,75\n", &["sales: integer max=75"], "is the sum of the others; it is read as a row"),
     ("no_name.csv", b"shop,errors\na,0\nb,0\nc,0\n,0\n", &["errors: integer"], "\"rows\":4"),
     // Five euros and no cents are not minus five.
     ("dashes.csv", b"k;v\na;5,-\nb;10,-\nc;2,50\n", &["v: real decimal=, min=2.5 max=10"], ""),
     ("versions.csv", b"app,version\nx,1.1\ny,1.10\nz,1.2\n", &["version: identifier"], ""),
+    // Codes stay codes, whatever was typed behind one of them.
+    ("dirty_zip.csv", b"id,zip\n1,98053-\n2,98052\n3,98051\n4,98050\n", &["zip: identifier"], ""),
+    ("dirty_code.csv", b"id,code\n1,01234\n2,98053-\n3,98051\n4,98050\n5,98049\n6,98048\n7,98047\n8,98046\n9,98045\n10,98044\n11,98043\n", &["code: text"], ""),
+    ("minus.csv", b"k,v\na,1.50-\nb,2.25\n", &["v: real min=-1.5 max=2.25"], ""),
     ("sku_e.csv", b"sku,qty\n1E5,1\n100000,2\n2E3,3\n", &["sku: identifier"], ""),
     ("two_currencies.csv", b"k,amount,currency\na,5,EUR\nb,7,USD\nc,9,EUR\n", &["amount: integer"], "names several currencies (EUR, USD)"),
     ("cases.csv", b"shop,n\nBerlin,1\nberlin,2\nBern,3\n", &["shop: text"], "differ by case or blanks alone"),
