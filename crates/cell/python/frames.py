@@ -21,6 +21,8 @@ TEXT_ROWS_MAX = 100_000
 COLUMNS_MAX = 50
 TEXT_CHARACTERS_MAX = 1000
 HIDDEN = "•••"
+# Spreadsheets compute a text that begins with one of these; an apostrophe makes it text.
+COMPUTED = ("=", "+", "-", "@", "\t", "\r")
 NOTES_MAX = 50
 # Rows that are compared with each other at once.
 PART_ROWS = 2_000_000
@@ -140,6 +142,7 @@ def from_file(path):
         # Values that are there and do not fit their column: a check of the column fails them. pandas copies what hangs on a frame
         # with every step, so nothing does that need not.
         if misfits:
+            frame.attrs["length"] = len(frame)
             made = sys.modules["ordain_reading"].Misfits
             frame.attrs["misfits"] = {name: made({int(place): text for place, text in some.items()}) for name, some in misfits.items()}
         _mapped[path] = frame
@@ -150,22 +153,14 @@ def from_file(path):
 def as_pandas(table):
     """An Arrow table as a frame that shares its memory."""
     import pandas
+    import pyarrow
 
     frame = table.to_pandas(split_blocks=True, use_threads=False)
     for name in table.column_names:
-        if is_wide(table[name]):
+        # A gap makes no fractions of the whole numbers around it.
+        if table[name].null_count and pyarrow.types.is_integer(table[name].type):
             frame[name] = pandas.Int64Dtype().__from_arrow__(table[name])
     return frame
-
-
-def is_wide(column):
-    """Whether a column has gaps and whole numbers that floating point does not hold."""
-    import pyarrow.compute
-
-    if not column.null_count or not pyarrow.types.is_integer(column.type):
-        return False
-    ends = pyarrow.compute.min_max(column).as_py().values()
-    return any(end is not None and abs(end) > 2**53 for end in ends)
 
 
 def from_store(table):
@@ -174,7 +169,7 @@ def from_store(table):
     columns, rows = [], []
     for page in table._pages(None):
         columns = page["columns"]
-        rows += [row[1] for row in page["rows"]]
+        rows += [table._values(page, row) for row in page["rows"]]
     return pandas.DataFrame(rows, columns=columns)
 
 
@@ -223,7 +218,7 @@ def settle(namespace, spec):
     result = namespace.get("result")
     if isinstance(result, dict) and "table" in result and "form" in result:
         namespace["result"] = result = dict(result)
-        write_table(as_frame(result.pop("table")), result.pop("form"), namespace["artifacts"])
+        write_table(as_it_stood(as_frame(result.pop("table"))), result.pop("form"), namespace["artifacts"])
         return
     if not isinstance(result, dict) or "failed_rows" not in result:
         return
@@ -250,7 +245,7 @@ def settle(namespace, spec):
         return
     shown = [column for column in result.get("columns") or rows.columns if column in rows.columns]
     result["samples"] = samples(rows, shown[:COLUMNS_MAX], spec)
-    result["artifact"] = write_all(hidden(rows, spec["mask"]), namespace["artifacts"])
+    result["artifact"] = write_all(hidden(as_it_stood(rows), spec["mask"]), namespace["artifacts"])
 
 
 def write_table(rows, form, folder):
@@ -265,7 +260,14 @@ def write_table(rows, form, folder):
     if form == "xlsx":
         # A workbook has no zones: points in time that name one are written as those of UTC.
         rows = rows.apply(lambda column: column.dt.tz_convert("UTC").dt.tz_localize(None) if getattr(column.dtype, "tz", None) else column)
-    write = {"csv": rows.to_csv, "xlsx": rows.to_excel, "parquet": rows.to_parquet}[form]
+        import pandas
+
+        # Texts stay texts, also those that a spreadsheet would compute.
+        options = {"options": {"strings_to_formulas": False, "strings_to_urls": False}}
+        with pandas.ExcelWriter(folder / "table.xlsx", engine="xlsxwriter", engine_kwargs=options) as book:
+            rows.to_excel(book, index=False)
+        return
+    write = {"csv": rows.to_csv, "parquet": rows.to_parquet}[form]
     write(folder / f"table.{form}", index=False)
 
 
@@ -289,9 +291,14 @@ def settle_records(result, rows, spec, folder, places=None):
     result["artifact"] = "failed_rows.csv"
     with open(folder / result["artifact"], "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
+        writer.writerow(map(harmless, columns))
         for row in rows:
-            writer.writerow([HIDDEN if column in spec["mask"] else row.get(column) for column in columns])
+            writer.writerow([HIDDEN if column in spec["mask"] else harmless(row.get(column)) for column in columns])
+
+
+def harmless(value):
+    """A value that no spreadsheet computes: of a file that people open to look at rows."""
+    return "'" + value if isinstance(value, str) and value.startswith(COMPUTED) else value
 
 
 def as_frame(rows):
@@ -345,6 +352,21 @@ def plain(value):
     return None if str(value) == "<NA>" else str(value)[:TEXT_CHARACTERS_MAX]
 
 
+def as_it_stood(rows):
+    """The rows with each value that does not fit its column as the text that its file has there. Rows that were numbered
+    anew are not those of the file."""
+    first, length = getattr(rows.index, "start", None), rows.attrs.get("length")
+    if not rows.index.is_unique or first == 0 and len(rows) != length:
+        return rows
+    for column, some in rows.attrs.get("misfits", {}).items():
+        labels = [label for label in some if column in rows.columns and label in rows.index]
+        labels = [label for label in labels if rows[column].isna()[label]]
+        if labels:
+            rows = rows.assign(**{column: rows[column].astype("object")})
+            rows.loc[labels, column] = [some[label] for label in labels]
+    return rows
+
+
 def hidden(rows, mask):
     masked = [column for column in mask if column in rows.columns]
     return rows.assign(**{column: HIDDEN for column in masked}) if masked else rows
@@ -354,7 +376,9 @@ def write_all(rows, folder):
     # What hangs on a frame has no place in a file.
     rows.attrs = {}
     if len(rows) <= TEXT_ROWS_MAX:
-        rows.to_csv(folder / "failed_rows.csv", index=False)
+        # Texts, and what is mixed with them.
+        rows = rows.apply(lambda column: column.map(harmless) if column.dtype.kind in "OSU" else column)
+        rows.rename(columns=harmless).to_csv(folder / "failed_rows.csv", index=False)
         return "failed_rows.csv"
     rows.to_parquet(folder / "failed_rows.parquet", index=False)
     return "failed_rows.parquet"

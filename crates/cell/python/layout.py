@@ -330,13 +330,11 @@ def second_table(rows, first_row):
 
 
 def total_of(last, columns, readings):
-    """What to say of a last row that is a total of those above, or None: by its label, or because it is their sum in every
-    column of numbers, and has no label or several such columns, which is no accident. `columns` hold all values, the
-    last included."""
-    if is_total(last):
-        return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
-    sums = sums_of_others(last, columns, readings)
-    return total_note(last, *sums[0]) if len(sums) > 1 or sums and len(last) > 1 and is_blank(last[0]) else None
+    """What to say of a last row that is labelled a total and is that of those above, or None. `columns` hold all values,
+    the last included."""
+    if not is_total(last):
+        return None
+    return next((said for above, amount, rows in sums_above(columns, readings) if (said := total_note(last, above, amount, rows))), None)
 
 
 def sums_above(columns, readings):
@@ -359,7 +357,8 @@ def sums_of_others(last, columns, readings):
 
 
 def sum_of_others(last, columns, readings):
-    """What to say of a last row that is the sum of the others in the one column of numbers, and has another label."""
+    """What to say of a last row that is the sum of the others in every column of numbers, and is labelled otherwise: rows
+    that happen to add up are rows."""
     if not sums_of_others(last, columns, readings):
         return None
     return f"its last row ({label_of(last)}) is the sum of the others; it is read as a row like any other"

@@ -154,6 +154,9 @@ def number_parts(text):
         return None
     if found["before"] and found["after"] in CURRENCIES:
         return None
+    # A minus behind an amount is a sign; behind plain digits it may as well be what was typed after a code.
+    if found["trailing"] and found["body"].isdigit() and not (found["before"] or found["after"]):
+        return None
     # A plus sign and groups of digits are a telephone number.
     if found["sign"] == "+" and any(blank in found["body"] for blank in BLANKS):
         return None
@@ -191,13 +194,11 @@ class Numbers:
         misses, allowed = 0, MISFITS * (sum(texts.values()) + sum(natives.values()))
         self.parts, self.fits = {}, collections.Counter()
         self.plain, self.native = 0, sum(natives.values())
-        self.digits = True
         unclear = collections.Counter()
         for text, count in texts.items():
             if PLAIN.fullmatch(text):
                 # Almost every number is written so; its marks are a point, or none.
                 body = text.lstrip("-")
-                self.digits &= "." not in body and text[0] != "-"
                 if "." in body:
                     whole, _, fraction = body.partition(".")
                     unclear["." + ("3" if len(fraction) == 3 and len(whole) <= 3 and whole != "0" else "")] += count
@@ -207,12 +208,10 @@ class Numbers:
                 continue
             found = number_parts(text)
             if found is None:
-                self.digits = False
                 misses += count
                 if misses > allowed:
                     break
                 continue
-            self.digits &= found["body"] == text
             marks = marks_of(found["body"])
             if marks:
                 self.parts[text] = found
@@ -237,7 +236,7 @@ def decide_numbers(name, texts, natives, table):
     total = sum(texts.values()) + numbers.native
     if numbers.count(texts) < FIT * total:
         return None
-    if not numbers.native and (is_identifier(name, texts, numbers) or VERSION_NAMES.search(name) and any("." in text for text in texts)):
+    if not numbers.native and (is_identifier(name, texts) or VERSION_NAMES.search(name) and any("." in text for text in texts)):
         return None
     best = max(numbers.fits.values(), default=0)
     order = [(".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
@@ -299,13 +298,15 @@ def is_unclear(numbers, texts, best):
     return bool(marked) and all(len({decimal for decimal, _ in marks_of(body)}) == 2 for body in marked)
 
 
-def is_identifier(name, texts, numbers):
-    """Digits that are no quantity: leading zeros, more digits than a number holds, or a name that says so."""
-    if IDENTIFIER_NAMES.search(name) and all(re.fullmatch(r"\d+[eE]?\d*", text) for text in texts):
-        return True
-    if not numbers.digits or not all(text.isdigit() for text in numbers.parts):
-        return False
+def is_identifier(name, texts):
+    """Digits that are no quantity: leading zeros, more digits than a number holds, or a name that says so. A few that are
+    written otherwise make no quantity of them."""
+    digits = [text for text in texts if text.isdigit() and text.isascii()]
+    if sum(texts[text] for text in digits) < FIT * sum(texts.values()):
+        return bool(IDENTIFIER_NAMES.search(name)) and all(re.fullmatch(r"\d+[eE]?\d*", text) for text in texts)
     # The names of the days of a month and of months are numbers with a zero in front; so are codes.
-    leading = any(len(text) > 1 and text[0] == "0" for text in numbers.parts)
-    long = any(len(text) > DIGITS_MAX for text in numbers.parts)
-    return leading or long or bool(IDENTIFIER_NAMES.search(name))
+    leading = any(len(text) > 1 and text[0] == "0" for text in digits)
+    long = any(len(text) > DIGITS_MAX for text in digits)
+    # Where amounts are among them, digits are amounts: a fraction is no dirt.
+    has_amounts = len(digits) < len(texts) and any(not text.isdigit() and PLAIN.fullmatch(text) for text in texts)
+    return (leading or long) and not has_amounts or bool(IDENTIFIER_NAMES.search(name))

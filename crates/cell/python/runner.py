@@ -431,6 +431,11 @@ def convert(value):
             return function("records") if method == "to_dict" and hasattr(value, "columns") else function()
     if isinstance(value, (int, float, str)):
         return {int: int, float: float, str: str}[next(k for k in (int, float, str) if isinstance(value, k))](value)
+    if type(value).__name__ == "Decimal" and value.is_finite():
+        # A number where that has the same digits.
+        if value.as_tuple().exponent >= 0:
+            return int(value)
+        return float(value) if type(value)(repr(float(value))) == value else str(value)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value).decode("utf-8", "backslashreplace")
     return str(value)

@@ -12,6 +12,7 @@ import datetime
 import decimal
 import io
 import math
+import operator
 
 import tinydb
 import tinydb.queries
@@ -59,23 +60,29 @@ class Query(tinydb.queries.Query):
                 condition = PYTHON
         return Instance(instance._test, instance._hash, condition)
 
+    def _exactly(self, instance, compare, other):
+        """The test, with decimals compared as they are written: 0.1 is a tenth beside one."""
+        if type(other) not in (float, decimal.Decimal):
+            return instance
+        return self._generate_test(lambda value: compare(*written(value, other)), instance._hash)
+
     def __eq__(self, other):
-        return self._record(super().__eq__(other), "eq", value=other)
+        return self._record(self._exactly(super().__eq__(other), operator.eq, other), "eq", value=other)
 
     def __ne__(self, other):
-        return self._record(super().__ne__(other), "ne", value=other)
+        return self._record(self._exactly(super().__ne__(other), operator.ne, other), "ne", value=other)
 
     def __lt__(self, other):
-        return self._record(comparable(super().__lt__(other)), "lt", value=other)
+        return self._record(comparable(self._exactly(super().__lt__(other), operator.lt, other)), "lt", value=other)
 
     def __le__(self, other):
-        return self._record(comparable(super().__le__(other)), "le", value=other)
+        return self._record(comparable(self._exactly(super().__le__(other), operator.le, other)), "le", value=other)
 
     def __gt__(self, other):
-        return self._record(comparable(super().__gt__(other)), "gt", value=other)
+        return self._record(comparable(self._exactly(super().__gt__(other), operator.gt, other)), "gt", value=other)
 
     def __ge__(self, other):
-        return self._record(comparable(super().__ge__(other)), "ge", value=other)
+        return self._record(comparable(self._exactly(super().__ge__(other), operator.ge, other)), "ge", value=other)
 
     def __hash__(self):
         return super().__hash__()
@@ -107,7 +114,11 @@ class Query(tinydb.queries.Query):
 
     def one_of(self, items):
         items = items if isinstance(items, (list, tuple, set, frozenset, dict, range, str)) else list(items)
-        return self._record(super().one_of(items), "one_of", values=listed(items))
+        instance = super().one_of(items)
+        if not isinstance(items, (range, str)) and any(type(item) in (float, decimal.Decimal) for item in items):
+            among = lambda value: any(operator.eq(*written(value, item)) for item in items)
+            instance = self._generate_test(among, instance._hash)
+        return self._record(instance, "one_of", values=listed(items))
 
     def fragment(self, document):
         return self._record(super().fragment(document), "fragment", value=document)
@@ -132,7 +143,7 @@ def comparable(instance):
     def test(value):
         try:
             return instance(value)
-        except TypeError:
+        except (TypeError, decimal.InvalidOperation):
             return False
 
     return Instance(test, instance._hash)
@@ -167,6 +178,8 @@ def exact(value):
         return value
     if kind is float and math.isfinite(value):
         return value
+    if kind is decimal.Decimal and value.is_finite() and decimal.Decimal(repr(float(value))) == value:
+        return float(value)
     if kind is list:
         return [exact(item) for item in value]
     if kind is dict and all(type(key) is str for key in value):
@@ -174,12 +187,25 @@ def exact(value):
     raise ValueError("only Python knows this value")
 
 
+def written(one, other):
+    """Both values as they are compared: a float beside a decimal is the decimal that is written like it."""
+    if type(one) is decimal.Decimal and type(other) is float:
+        return one, decimal.Decimal(repr(other))
+    if type(one) is float and type(other) is decimal.Decimal:
+        return decimal.Decimal(repr(one)), other
+    return one, other
+
+
 # --- values ----------------------------------------------------------------------------------------------------------
 
 
 def plain(value):
     """A value as it is stored. What JSON has no word for is written in the usual way, or refused."""
-    if value is None or type(value) in (bool, str, int):
+    if value is None or type(value) in (bool, str):
+        return value
+    if type(value) is int:
+        if is_wide(value):
+            raise ValueError(f"{str(value)[:40]} cannot be stored; whole numbers have at most 64 bits")
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -194,7 +220,9 @@ def plain(value):
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
+        if not value.is_finite():
+            raise ValueError(f"{value} cannot be stored; use None where a number is missing")
+        return plain(int(value) if value == value.to_integral_value() else float(value))
     if isinstance(value, (bool, int, str)):
         return next(kind for kind in (bool, int, str) if isinstance(value, kind))(value)
     if hasattr(value, "item") and not hasattr(value, "__len__"):
@@ -202,12 +230,16 @@ def plain(value):
     raise TypeError(f"a {type(value).__name__} cannot be stored")
 
 
-def plain_row(document):
+def is_wide(value):
+    return not -(1 << 63) <= value < 1 << 63
+
+
+def names_of(document):
     if not hasattr(document, "keys"):
         raise ValueError("Document is not a Mapping")
     if not all(isinstance(key, str) for key in document):
         raise TypeError("the names of columns must be text")
-    return {str(key): plain(document[key]) for key in document}
+    return [str(key) for key in document]
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -219,6 +251,7 @@ class Table:
     def __init__(self, call, name):
         self._call = call
         self._name = name
+        self._decimals = None
 
     @property
     def name(self):
@@ -268,7 +301,7 @@ class Table:
 
     def insert_multiple(self, documents):
         documents = list(documents)
-        rows = [plain_row(document) for document in documents]
+        rows = [self._plain_row(document) for document in documents]
         ids = [document.doc_id if isinstance(document, Document) else None for document in documents]
         inserted = []
         for at in range(0, len(rows), BATCH_ROWS):
@@ -280,7 +313,7 @@ class Table:
     def update(self, fields, cond=None, doc_ids=None):
         if callable(fields):
             return self._update_each([(fields, cond)], doc_ids)
-        fields = plain_row(fields)
+        fields = self._plain_row(fields)
         if doc_ids is not None:
             return self._ask("update", doc_ids=list(doc_ids), set=fields)["doc_ids"]
         target = {"all": True} if cond is None else {"where": condition_of(cond)}
@@ -316,6 +349,24 @@ class Table:
 
     # The calls underneath.
 
+    @staticmethod
+    def _values(page, row):
+        return values_of(page, row)
+
+    def _plain_row(self, document):
+        return {name: self._plain(name, document[name]) for name in names_of(document)}
+
+    def _plain(self, name, value):
+        """A value as it is stored; a column of decimals takes every digit, as text."""
+        if isinstance(value, decimal.Decimal) or type(value) is int and is_wide(value):
+            if self._decimals is None:
+                tables = self._call("table.tables")["tables"]
+                columns = next((table["columns"] for table in tables if table["name"] == self._name), [])
+                self._decimals = {column for column, holds in columns if holds == "decimal"}
+            if name in self._decimals and decimal.Decimal(value).is_finite():
+                return str(value)
+        return plain(value)
+
     def _ask(self, operation, **arguments):
         return self._call("table." + operation, table=self._name, **arguments)
 
@@ -334,15 +385,15 @@ class Table:
     def _found(self, cond, first=False):
         condition = None if cond is None else condition_of(cond)
         for page in self._pages(condition, first):
-            columns, decided = page["columns"], cond is None or page["exact"]
+            decided = cond is None or page["exact"]
             for row in page["rows"]:
-                document = made(columns, row)
+                document = made(page, row)
                 if decided or cond(document):
                     yield document
 
     def _by_id(self, doc_ids):
         page = self._ask("get", doc_ids=[int(one) for one in doc_ids])
-        return [made(page["columns"], row) for row in page["rows"]]
+        return [made(page, row) for row in page["rows"]]
 
     def _in_batches(self, operation, doc_ids, **arguments):
         done = []
@@ -362,7 +413,7 @@ class Table:
                     continue
                 updated.append(row.doc_id)
                 change(after) if callable(change) else after.update(change)
-            new = {key: plain(after[key]) for key in after if key not in before or differs(before[key], after[key])}
+            new = {key: self._plain(key, after[key]) for key in after if key not in before or differs(before[key], after[key])}
             gone = [key for key in before if key not in after]
             if new or gone:
                 changes.append({"doc_id": row.doc_id, "set": new, "unset": gone})
@@ -373,15 +424,29 @@ class Table:
 
 def differs(before, after):
     """Whether a value changed; 1, 1.0 and True are equal in Python but not the same in a table."""
-    return type(before) is not type(after) or before != after
+    # NaN is the same as itself here.
+    return before is not after and (type(before) is not type(after) or before != after)
 
 
-def made(columns, row):
-    doc_id, values = row[0], row[1]
+def values_of(page, row):
+    """A row's values, with the type of their columns."""
+    values = row[1]
+    for at in page.get("decimals", ()):
+        values[at] = decimal_of(values[at])
+    return values
+
+
+def decimal_of(value):
+    return value if value is None else decimal.Decimal(str(value))
+
+
+def made(page, row):
+    doc_id, values = row[0], values_of(page, row)
     if len(row) == 2:
-        return Document(zip(columns, values), doc_id)
+        return Document(zip(page["columns"], values), doc_id)
     absent = set(row[2])
-    return Document({name: value for at, (name, value) in enumerate(zip(columns, values)) if at not in absent}, doc_id)
+    fields = {name: value for at, (name, value) in enumerate(zip(page["columns"], values)) if at not in absent}
+    return Document(fields, doc_id)
 
 
 class Database:
@@ -425,12 +490,16 @@ class Database:
 
     def next_id(self, table):
         """A key for a new row of a table, in the form of its other keys; no key is given twice."""
-        return self._call("table.next_id", table=str(table))["key"]
+        return self._call("table.next_id", table=table.name if isinstance(table, Table) else str(table))["key"]
 
     def query(self, sql, params=()):
         """Rows that one SELECT finds, in this transaction, as dictionaries."""
         params = plain(dict(params) if hasattr(params, "keys") else list(params))
-        return self._call("table.query", sql=str(sql), params=params)["rows"]
+        found = self._call("table.query", sql=str(sql), params=params)
+        for name in found.get("decimals", ()):
+            for row in found["rows"]:
+                row[name] = decimal_of(row[name])
+        return found["rows"]
 
 
 def bind(call, tables):

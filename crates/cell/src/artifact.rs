@@ -10,6 +10,7 @@ mod name;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -81,7 +82,8 @@ impl Artifact {
         let number = SAVED.fetch_add(1, Ordering::Relaxed);
         let path = folder.join(&self.name);
         let partial = folder.join(format!(".{}-{number}.part", std::process::id()));
-        let mut target = File::create_new(&partial)?;
+        // What code read goes with it: it is its owner's alone, whatever the process's mask says.
+        let mut target = File::options().write(true).create_new(true).mode(0o600).open(&partial)?;
         let saved = self.copy_to(&mut target).and_then(|()| take_name(&partial, &path));
         if saved.is_err() {
             let _ = std::fs::remove_file(&partial);

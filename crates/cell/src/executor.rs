@@ -7,8 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ordain_types::{Cause, Limits};
-use tokio::sync::Semaphore;
+use ordain_types::{Cause, Limits, Place, Places};
 use tokio::time::Instant;
 
 use crate::artifact::{self, Collected, Keep};
@@ -165,7 +164,7 @@ pub struct LocalExecutor {
     pools: tokio::sync::Mutex<HashMap<Profile, Arc<Pool>>>,
     sessions: Sessions,
     shared: SharedCells,
-    places: Semaphore,
+    places: Arc<Places>,
     waiting: AtomicUsize,
     programs: Arc<Programs>,
 }
@@ -182,7 +181,7 @@ impl LocalExecutor {
             pools: tokio::sync::Mutex::default(),
             sessions: Sessions::new(options.sessions_max),
             shared: SharedCells::default(),
-            places: Semaphore::new(options.running_max),
+            places: Places::new(options.running_max),
             waiting: AtomicUsize::new(0),
             programs: Arc::default(),
             options,
@@ -196,8 +195,7 @@ impl LocalExecutor {
 
     /// How busy it is at this moment.
     pub fn load(&self) -> Load {
-        let running = self.options.running_max.saturating_sub(self.places.available_permits());
-        Load { running, waiting: self.waiting.load(Ordering::Acquire) }
+        Load { running: self.places.taken(), waiting: self.waiting.load(Ordering::Acquire) }
     }
 
     /// How many cells are ready and wait for a job, over all profiles.
@@ -279,13 +277,13 @@ impl LocalExecutor {
     }
 
     /// A place among the running jobs, or a refusal when too many wait already.
-    async fn place(&self) -> Result<tokio::sync::SemaphorePermit<'_>, CellError> {
-        if let Ok(place) = self.places.try_acquire() {
+    async fn place(&self) -> Result<Place, CellError> {
+        if let Some(place) = self.places.try_take() {
             return Ok(place);
         }
         let _waiting = Counted::new(&self.waiting, self.options.waiting_max)
             .ok_or(CellError::Busy { waiting: self.options.waiting_max })?;
-        self.places.acquire().await.map_err(|_| CellError::Lost)
+        Ok(self.places.take().await)
     }
 
     async fn execute(

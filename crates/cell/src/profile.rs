@@ -33,6 +33,8 @@ mod tool_output;
 
 use std::str::FromStr;
 
+use ordain_verify::{CORE_IMPORTS, DATA_IMPORTS, FULL_IMPORTS};
+
 pub use data_dir::DataDir;
 pub(crate) use data_dir::LOCK_VARIABLE;
 pub use error::ProfileError;
@@ -57,6 +59,17 @@ pub enum Profile {
 }
 
 ordain_types::names!(Profile, name { Core = "core", Data = "data", Full = "full" });
+
+impl Profile {
+    /// The modules that its packages are imported by.
+    pub fn imports(self) -> &'static [&'static str] {
+        match self {
+            Self::Core => CORE_IMPORTS,
+            Self::Data => DATA_IMPORTS,
+            Self::Full => FULL_IMPORTS,
+        }
+    }
+}
 
 impl FromStr for Profile {
     type Err = ProfileError;

@@ -5,15 +5,16 @@
 //! the plan's code does. A plan of the reader's is Ordain's own code: the host lets its cell run the function, with the
 //! same grant until the stub says that it is done, and saves the second cell.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use ordain_cell::profile::Profile;
 use ordain_cell::{Discard, Executor, HostError, Job};
-use ordain_store::{StoreError, Transaction};
-use ordain_types::{Action, Approval, Catalog, Cause, Schema};
+use ordain_store::{Call as TableCall, Reply, StoreError, Transaction};
+use ordain_types::{Action, Approval, Catalog, Cause, Param, ParamKind, Schema};
 use ordain_verify::claims::Evidence;
 use ordain_verify::{Contract, Policy, VerifiedCode, verify};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::engine::EngineSettings;
 use crate::grant::Grant;
@@ -29,11 +30,13 @@ const RESULT: &str = "action_result";
 const CALLS_MAX: usize = 1_000;
 
 /// What the host needs to run actions.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Actions<'a> {
     pub(crate) executor: &'a dyn Executor,
     pub(crate) settings: &'a EngineSettings,
     pub(crate) schema: &'a Schema,
+    /// The tables that they may read, where the plan calls a tool that is limited to some.
+    pub(crate) reads: Option<BTreeSet<String>>,
     /// Whether they run in the plan's own cell.
     pub(crate) share_cell: bool,
 }
@@ -109,7 +112,7 @@ pub(crate) fn stubbed(helpers: &str, catalog: &Catalog) -> String {
 impl<'a> Actions<'a> {
     /// Permits a call: the action that is meant, and the values that it is called with.
     pub(crate) fn permit(
-        self,
+        &self,
         arguments: &Map<String, Value>,
         acted: &mut Acted,
     ) -> Result<(&'a Action, Map<String, Value>), HostError> {
@@ -133,7 +136,7 @@ impl<'a> Actions<'a> {
 
     /// Runs one action in a cell of its own, in the plan's transaction.
     pub(crate) async fn run(
-        self,
+        &self,
         action: &Action,
         params: Map<String, Value>,
         transaction: &mut Transaction,
@@ -170,12 +173,48 @@ impl<'a> Actions<'a> {
 
     /// Any visible table may be read, and the action's own written.
     pub(crate) fn grant(&self, action: &Action) -> Grant {
-        if !action.writes.is_empty() {
-            return Grant::writing(&action.writes);
-        }
         let used = &self.settings.helpers.rests_on(&action.name).tables;
         let tables = self.schema.tables.iter().map(|table| &table.name);
-        Grant::writing(&tables.filter(|name| used.contains(*name)).cloned().collect::<Vec<_>>())
+        let named = || tables.filter(|name| used.contains(*name)).cloned().collect::<Vec<_>>();
+        let writes = if action.writes.is_empty() { named() } else { action.writes.clone() };
+        let grant = Grant::writing(&writes);
+        match &self.reads {
+            Some(tables) => grant.reading(tables.clone()),
+            None => grant,
+        }
+    }
+
+    /// Holds the values that name what a column holds against the rows.
+    pub(crate) async fn check_values(
+        &self,
+        action: &Action,
+        params: &Map<String, Value>,
+        transaction: &mut Transaction,
+    ) -> Result<(), Stop> {
+        for (name, value) in params {
+            let Some(column) = action.params[name].column.as_ref() else { continue };
+            let is_default = action.params[name].default.as_ref() == Some(value);
+            let condition = json!({ "op": "eq", "path": [column.column], "value": value });
+            let asked = json!({ "table": column.table, "where": condition });
+            let wrong = |error: &StoreError| Stop::Refused(HostError::new(error.code(), error.to_string()));
+            let call = TableCall::parse("count", asked).map_err(|error| wrong(&error))?;
+            transaction.acts_as(Some(&action.name));
+            let counted = transaction.carry_out(call).await;
+            transaction.acts_as(None);
+            match counted {
+                Ok(Reply::Count { count: Some(0), .. }) if !is_default => {
+                    let message = format!(
+                        "`{name}` of `{}` is a value of `{}.{}`, and no row there has {value}",
+                        action.name, column.table, column.column
+                    );
+                    return Err(HostError::new("invalid_params", message).into());
+                }
+                Ok(_) => {}
+                Err(error) if error.is_callers() => return Err(wrong(&error)),
+                Err(error) => return Err(Stop::Store(error)),
+            }
+        }
+        Ok(())
     }
 
     fn job(&self, action: &Action, params: Map<String, Value>) -> Result<Job, String> {
@@ -216,14 +255,54 @@ fn params(action: &Action, given: Option<&Value>) -> Result<Map<String, Value>, 
     for (name, param) in &action.params {
         let value = given.get(name).filter(|value| !value.is_null()).or(param.default.as_ref());
         let Some(value) = value else { return wrong(format!("`{}` needs `{name}`", action.name)) };
-        let is_outside = value.as_f64().is_some_and(|number| {
-            param.min.is_some_and(|min| number < min) || param.max.is_some_and(|max| number > max)
-        });
-        let is_count = param.kind == Some(ordain_types::ParamKind::Count);
-        if is_outside || (is_count && !value.is_i64() && !value.is_u64()) {
-            return wrong(format!("`{name}` of `{}` may not be {value}", action.name));
+        if let Some(wanted) = misfit(param, value) {
+            return wrong(format!("`{name}` of `{}` may not be {value}: it is {wanted}", action.name));
         }
         params.insert(name.clone(), value.clone());
     }
     Ok(params)
+}
+
+/// What a value of a param is, where this value is none.
+fn misfit(param: &Param, value: &Value) -> Option<String> {
+    let is_whole = value.is_i64() || value.is_u64();
+    let is_text = |fits: fn(&str) -> bool| value.as_str().is_some_and(fits);
+    let (fits, wanted) = match param.kind {
+        Some(ParamKind::Count) => (is_whole, "a whole number"),
+        Some(ParamKind::Number | ParamKind::Money | ParamKind::Percent) => (value.is_number(), "a number"),
+        Some(ParamKind::Name | ParamKind::Text) => (value.is_string(), "a text"),
+        Some(ParamKind::Date) => (is_text(is_day), "a day such as \"2026-03-14\""),
+        Some(ParamKind::Time) => (is_text(is_time), "a time of day such as \"14:30\""),
+        None => (!value.is_array() && !value.is_object(), "one value"),
+    };
+    if !fits {
+        return Some(wanted.to_owned());
+    }
+    let (least, most) = (param.min, param.max);
+    let is_bounded = least.is_some() || most.is_some();
+    let is_inside =
+        |number: f64| least.is_none_or(|least| number >= least) && most.is_none_or(|most| number <= most);
+    if !is_bounded || value.as_f64().is_some_and(is_inside) {
+        return None;
+    }
+    let bounds = [least.map(|least| format!("at least {least}")), most.map(|most| format!("at most {most}"))];
+    Some(format!("a number of {}", bounds.into_iter().flatten().collect::<Vec<_>>().join(" and ")))
+}
+
+fn is_day(text: &str) -> bool {
+    text.len() == 10 && ordain_types::is_timestamp(&format!("{text}T00:00:00Z"))
+}
+
+fn is_time(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(':').collect();
+    let is_part = |part: &str, below: u32| {
+        part.len() == 2
+            && part.bytes().all(|byte| byte.is_ascii_digit())
+            && part.parse::<u32>().is_ok_and(|number| number < below)
+    };
+    match parts.as_slice() {
+        [hour, minute] => is_part(hour, 24) && is_part(minute, 60),
+        [hour, minute, second] => is_part(hour, 24) && is_part(minute, 60) && is_part(second, 60),
+        _ => false,
+    }
 }

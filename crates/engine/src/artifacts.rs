@@ -1,5 +1,6 @@
 //! The files that runs leave: one folder for each run, in the workspace's state.
 
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::PathBuf;
 
 use ordain_cell::Execution;
@@ -58,7 +59,8 @@ impl Engine {
         let Some(folder) = self.folder(run).filter(|_| !execution.artifacts.is_empty()) else {
             return Ok(());
         };
-        fs_err::create_dir_all(&folder).map_err(EngineError::Artifacts)?;
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
+        made.map_err(EngineError::Artifacts)?;
         for artifact in &execution.artifacts {
             artifact.save(&folder).map_err(EngineError::Artifacts)?;
             if self.settings.others.is_some() {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::code::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::identity::Identity;
 use crate::steps::Continued;
 use crate::work::{Origin, Work};
 
@@ -124,20 +124,22 @@ impl Ask {
 
     /// What an idempotency key stands for: what is asked, and what is to become of it.
     pub fn fingerprint(&self) -> String {
-        let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
-        let conversation = self.conversation.as_deref().unwrap_or_default();
-        let turns = self.turns.as_ref().map_or_else(String::new, |turns| format!("\0{turns:?}"));
-        let mut asked = format!("{}\0{plan}\0{conversation}\0{:?}{turns}", self.request, self.mode);
-        if self.strategy != Strategy::Direct || self.show_plan || self.outline.is_some() {
-            asked = format!("{asked}\0{}\0{}\0{:?}", self.strategy, self.show_plan, self.outline);
-        }
-        if let Some(continued) = &self.continues {
-            asked = format!("{asked}\0continues {}", continued.run);
-        }
-        if let Some(resumed) = &self.resumed {
-            asked = format!("{asked}\0{:?}", resumed.decision);
-        }
-        hash(&asked)
+        let plan = self.plan.as_ref().map(|plan| &plan.code);
+        let continues = self.continues.as_ref().map(|continued| &continued.run);
+        let decision = self.resumed.as_ref().map(|resumed| &resumed.decision);
+        Identity::of("ask")
+            .with("request", &self.request)
+            .with("plan", &plan)
+            .with("params", &self.params)
+            .with("conversation", &self.conversation)
+            .with("turns", &self.turns)
+            .with("mode", &self.mode)
+            .with("strategy", &self.strategy)
+            .with("show_plan", &self.show_plan)
+            .with("outline", &self.outline)
+            .with("continues", &continues)
+            .with("decision", &decision)
+            .digest()
     }
 }
 
@@ -149,6 +151,9 @@ impl Engine {
 
     /// The same, showing what goes on.
     pub async fn ask_with(&self, ask: Ask, progress: &mut dyn Progress) -> Result<RunRecord, EngineError> {
+        if self.store.schema().tables.is_empty() {
+            self.store.refresh().await?;
+        }
         let Some(task) = self.as_code(&ask) else {
             let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
             while let Some(next) = self.after_milestone(&ask, &record).await? {

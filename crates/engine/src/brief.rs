@@ -14,7 +14,7 @@ use ordain_verify::Policy;
 use crate::code::CodeTask;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::identity::Identity;
 use crate::trial::RunTrial;
 use crate::work::Work;
 
@@ -26,14 +26,32 @@ const LOOKS_MAX: u32 = 2;
 const PLANS_COMPARED: u64 = 200;
 const SHARED_WORDS_MIN: usize = 2;
 
+/// What of a brief comes from the workspace and not from the request.
+fn settings_digest(brief: &Brief) -> String {
+    Identity::of("settings")
+        .with("policy", &brief.policy)
+        .with("invariants", &brief.invariants)
+        .with("catalog", &*brief.catalog)
+        .with("helpers", &brief.helpers)
+        .with("statuses", &brief.statuses)
+        .with("packages", &brief.packages)
+        .with("limits", &brief.limits)
+        .digest()
+}
+
 impl Engine {
     /// The brief of a piece of work that a planner is to write a plan for, and its hash.
     pub(crate) async fn brief_for(&self, trial: &RunTrial<'_>) -> Result<(Brief, String), EngineError> {
         match trial.work {
             Work::Code(task) => {
                 let brief = self.code_brief(task, trial.prepared.shown(), &trial.policy).await?;
-                let hash = hash(&format!("{brief:?}"));
-                Ok((brief, hash))
+                let digest = Identity::of("brief")
+                    .with("settings", &settings_digest(&brief))
+                    .with("request", &brief.request)
+                    .with("files", &brief.files)
+                    .with("turns", &brief.turns)
+                    .digest();
+                Ok((brief, digest))
             }
             Work::Ask(ask) => {
                 let (mut brief, hash) = self.brief(&ask.request, self.turns_before(ask).await?).await?;
@@ -80,16 +98,21 @@ impl Engine {
         brief.statuses = settings.told_statuses();
         brief.packages.clone_from(&settings.packages);
         brief.limits = settings.limits.clone();
-        let of_settings = self.settings_hash.get_or_init(|| hash(&format!("{brief:?}")));
+        let of_settings = self.settings_hash.get_or_init(|| settings_digest(&brief));
         request.clone_into(&mut brief.request);
         brief.turns = turns;
         brief.today = self.store.timestamp().chars().take("2026-03-14".len()).collect();
         let look = self.look().await?;
-        let own = (&brief.request, &brief.turns, &brief.today);
-        let hash = hash(&format!("{own:?}\0{of_settings}\0{}", look.hash));
+        let digest = Identity::of("brief")
+            .with("settings", of_settings)
+            .with("request", &brief.request)
+            .with("turns", &brief.turns)
+            .with("today", &brief.today)
+            .with("tables", &look.hash)
+            .digest();
         brief.tables = look.tables;
         look.database.clone_into(&mut brief.database);
-        Ok((brief, hash))
+        Ok((brief, digest))
     }
 
     /// Plans that were kept for requests of the same caller that share words with this one, the nearest first.

@@ -1,6 +1,6 @@
 //! The plan cache: kept plans are tried again, and good ones are kept, the same way for every kind of plan.
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, Reply, question_key};
+use ordain_planner::{Brief, Consent, Draft, Exchange, Planner, Reply, question_key};
 use ordain_store::{CachedPlan, PlanAuthor};
 use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 
@@ -25,8 +25,17 @@ pub(crate) struct CacheKey {
 }
 
 impl CacheKey {
-    /// The key of a brief.
-    pub(crate) fn of(kind: RunKind, brief: &Brief, planner: &Planner) -> Self {
+    /// The key of a brief. Plans that a model wrote belong to the caller whose request made them; the reader's hold nothing of
+    /// anybody's.
+    pub(crate) fn of(kind: RunKind, brief: &Brief, planner: &Planner, who: &str) -> Self {
+        let key = Self::of_anybody(kind, brief, planner);
+        match planner {
+            Planner::Rules => key,
+            Planner::Model(_) => Self { exact: hash(&format!("of\0{who}\0{}", key.exact)), ..key },
+        }
+    }
+
+    fn of_anybody(kind: RunKind, brief: &Brief, planner: &Planner) -> Self {
         match (kind, planner) {
             // Only the files' schemas are part of the key of a question about files.
             (RunKind::Ask, Planner::Rules) => Self::of_reading(brief),
@@ -106,6 +115,7 @@ impl Engine {
         mut story: Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
+        let planner = trial.work.order().planner;
         story.plan.source = PlanSource::Cache;
         story.plan.model = plan.model;
         story.plan.written_by = Some(RunId(plan.run_id.clone()));
@@ -119,6 +129,17 @@ impl Engine {
         story.timing.verify = millis(judging);
         story.judged(1, &draft, &verdict);
         let Some(code) = verdict.verified().cloned() else { return Ok(None) };
+        if plan.source == PlanAuthor::Model && verdict.effects.may_write {
+            // Consent to it stands in the record of the run for which it was written.
+            let writer = self.store.run(&plan.run_id).await.ok();
+            let review = writer.and_then(|writer| writer.verdict.review);
+            let consent = review.as_ref().and_then(Consent::recorded);
+            match consent.filter(|consent| consent.covers(&draft.text())) {
+                Some(consent) => story.consented(consent),
+                None if self.settings.review && planner.reviews() => return Ok(None),
+                None => {}
+            }
+        }
         let mut accepted = Accepted::plain(code, verdict.effects.clone());
         accepted.is_readers = plan.source == PlanAuthor::Rules;
         if trial.params.is_empty() && verdict.effects.provided.contains("params") {

@@ -21,7 +21,7 @@ pub(crate) use session::cell_name;
 use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::identity::Identity;
 use crate::work::{Origin, Work};
 
 /// A question about files.
@@ -77,8 +77,6 @@ impl CodeTask {
 
     /// What an idempotency key stands for.
     pub async fn fingerprint(&self) -> String {
-        let plan = self.plan.as_ref().map_or("", |plan| plan.code.as_str());
-        let session = self.session.as_deref().unwrap_or_default();
         // The same file may lie elsewhere when it is sent again; one that cannot be read is refused later.
         let input = |path: &PathBuf| InputFile {
             name: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -86,10 +84,14 @@ impl CodeTask {
         };
         let files: Vec<InputFile> = self.files.iter().map(input).collect();
         let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
-        let hashes = ordain_cell::hash_files(files).await;
-        let modules = &self.modules;
-        let files = format!("{names:?}\0{hashes:?}");
-        hash(&format!("code\0{}\0{plan}\0{modules:?}\0{session}\0{files}", self.request))
+        let files: Vec<_> = names.into_iter().zip(ordain_cell::hash_files(files).await).collect();
+        Identity::of("code")
+            .with("request", &self.request)
+            .with("plan", &self.plan.as_ref().map(|plan| &plan.code))
+            .with("modules", &self.modules)
+            .with("session", &self.session)
+            .with("files", &files)
+            .digest()
     }
 
     /// Whether it is Python that is typed into a session.

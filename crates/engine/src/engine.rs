@@ -8,11 +8,12 @@ use ordain_cell::Executor;
 use ordain_store::{CachedPlan, CallerLimits, Store};
 use ordain_tools::Toolbox;
 use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema};
-use ordain_verify::{Contract, FULL_IMPORTS, Helpers, Policy, Verdicts};
+use ordain_verify::{Contract, Effects, FULL_IMPORTS, Helpers, Policy, Verdicts};
 use ordain_workspace::Workspace;
 
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
+use crate::grant::Grant;
 use crate::look::Looked;
 use crate::nodes::OtherNodes;
 
@@ -48,12 +49,16 @@ pub struct EngineSettings {
     pub artifacts: Option<PathBuf>,
     /// The nodes that share the store. With them, files that runs leave and what is kept of checks are in the store too.
     pub others: Option<Arc<dyn OtherNodes>>,
+    /// Whether the reader answers what it understands where a model is configured.
+    pub reader_first: bool,
     /// Whether a model is asked for a second opinion of its code before the code runs.
     pub review: bool,
     /// Whether a model is asked for a second opinion of an outline before it is carried out.
     pub review_outline: bool,
     /// What a run of several steps may use.
     pub budgets: Budgets,
+    /// Whether an outline may commit what is done by a milestone, before the rest.
+    pub milestones: bool,
     /// Whether every outline waits for a person.
     pub holds_outlines: bool,
     /// What plans may call outside of the tables.
@@ -79,9 +84,11 @@ impl Default for EngineSettings {
             rounds: 3,
             artifacts: None,
             others: None,
+            reader_first: false,
             review: true,
             review_outline: false,
             budgets: Budgets::default(),
+            milestones: false,
             holds_outlines: false,
             tools: Toolbox::default(),
             keeps_partial: false,
@@ -105,7 +112,9 @@ impl EngineSettings {
             own_packages: workspace.own_packages.modules(),
             rounds: workspace.rounds,
             budgets: workspace.budgets.clone(),
+            milestones: workspace.milestones,
             holds_outlines: workspace.holds_outlines,
+            reader_first: workspace.model.reader_first,
             review: workspace.model.review,
             review_outline: workspace.model.review_outline,
             roles: workspace.roles_by_table(),
@@ -159,7 +168,7 @@ impl EngineSettings {
     }
 
     /// The statuses that planners are told of: those of every workspace and its own.
-    pub(crate) fn told_statuses(&self) -> Vec<(String, String)> {
+    pub fn told_statuses(&self) -> Vec<(String, String)> {
         let usual = STATUSES.iter().map(|&(name, when)| (name.to_owned(), when.to_owned()));
         let own = self.statuses.iter().map(|(name, when)| (name.clone(), when.clone()));
         usual.filter(|(name, _)| !self.statuses.contains_key(name)).chain(own).collect()
@@ -227,6 +236,11 @@ impl Engine {
     /// Sends every call of a tool that may be sent now; how many were tried.
     pub async fn deliver(&self) -> Result<usize, ordain_store::StoreError> {
         crate::tools::deliver(&self.store, &self.settings.tools).await
+    }
+
+    /// What a plan may do by its verdict.
+    pub(crate) fn grant(&self, effects: &Effects, policy: &Policy) -> Grant {
+        Grant::of_plan(effects, policy, &self.settings.helpers, &self.settings.catalog)
     }
 
     /// What the workspace says about its runs.

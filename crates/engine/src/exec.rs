@@ -6,13 +6,13 @@ use ordain_cell::profile::Profile;
 use ordain_cell::{Execution, InputFile, Output};
 use ordain_planner::Quiet;
 use ordain_types::{Limits, RunRecord, Schema, SourceFile};
-use ordain_verify::{CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Policy, Verdict, verify};
+use ordain_verify::{Contract, Policy, Verdict, verify};
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec_sessions::Defined;
-use crate::fingerprint::hash;
+use crate::identity::Identity;
 use crate::work::{Origin, Work};
 
 /// Code to run, and how.
@@ -91,11 +91,7 @@ impl Exec {
         match self.judgement {
             Judgement::Open => Policy::for_contract(Contract::Open),
             Judgement::Exec => {
-                let packages = match self.profile {
-                    Profile::Core => CORE_IMPORTS,
-                    Profile::Data => DATA_IMPORTS,
-                    Profile::Full => FULL_IMPORTS,
-                };
+                let packages = self.profile.imports();
                 let own = own.iter().map(String::as_str);
                 Policy::for_contract(Contract::Exec).with_packages(packages.iter().copied().chain(own))
             }
@@ -104,10 +100,14 @@ impl Exec {
 
     /// What an idempotency key stands for.
     pub async fn fingerprint(&self) -> String {
-        let names: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        let names = self.files.iter().map(|file| file.name.as_str());
         // A file that cannot be read is refused later, with its reason.
-        let hashes = ordain_cell::hash_files(self.files.clone()).await;
-        let files = format!("{names:?}\0{hashes:?}");
-        hash(&format!("exec\0{}\0{files}\0{:?}\0{:?}", self.given.code, self.profile, self.session))
+        let files: Vec<_> = names.zip(ordain_cell::hash_files(self.files.clone()).await).collect();
+        Identity::of("exec")
+            .with("code", &self.given.code)
+            .with("profile", &self.profile)
+            .with("session", &self.session)
+            .with("files", &files)
+            .digest()
     }
 }

@@ -116,7 +116,7 @@ impl<'a> TransactionHost<'a> {
             return self.acted.done(&name, &call.arguments);
         }
         let is_plans = self.acting.is_none();
-        if let (actions::CALL, Some(actions), true) = (call.name.as_str(), self.actions, is_plans) {
+        if let (actions::CALL, Some(actions), true) = (call.name.as_str(), self.actions.clone(), is_plans) {
             return self.act(actions, &call.arguments).await;
         }
         if let (crate::tools::CALL, Some(tools), true) = (call.name.as_str(), &mut self.tools, is_plans) {
@@ -144,7 +144,12 @@ impl<'a> TransactionHost<'a> {
         actions: Actions<'a>,
         arguments: &Map<String, Value>,
     ) -> Result<Value, HostError> {
+        self.grant.act(arguments.get("name").and_then(Value::as_str).unwrap_or_default())?;
         let (action, params) = actions.permit(arguments, &mut self.acted)?;
+        actions.check_values(action, &params, self.transaction).await.map_err(|stop| match stop {
+            Stop::Refused(error) => error,
+            Stop::Store(failure) => self.fail(failure),
+        })?;
         if actions.share_cell {
             self.act_as(Some((action.name.clone(), actions.grant(action))));
             return Ok(json!({ "params": params }));

@@ -1,7 +1,7 @@
 //! What is kept back of a run while a reviewer looks at its change, or while its sentence is written anew. No transaction
 //! is open meanwhile, and what is committed then is what was looked at.
 
-use ordain_planner::Exchange;
+use ordain_planner::{Did, Exchange};
 use ordain_store::{Intent, Pending, StoreError, Transaction};
 use ordain_types::{Diff, HeldBy, RunRecord, Trouble};
 use ordain_verify::claims::{self, Evidence};
@@ -35,7 +35,14 @@ impl KeptBack {
         let attempt = &self.attempt;
         let answer = attempt.answer.text.clone().unwrap_or_default();
         Kept::Back {
-            changes: self.has_changes().then(|| attempt.diff.clone()),
+            did: self.has_changes().then(|| {
+                Box::new(Did {
+                    diff: attempt.diff.clone(),
+                    calls: attempt.calls.clone(),
+                    status: attempt.status.clone(),
+                    answer: attempt.answer.text.clone(),
+                })
+            }),
             wording: self.wording.clone().map(|trouble| (answer, trouble)),
         }
     }

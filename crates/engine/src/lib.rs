@@ -21,11 +21,13 @@ mod exec_sessions;
 mod fingerprint;
 mod grant;
 mod host;
+mod identity;
 mod json_bytes;
 mod kept_back;
 mod look;
 mod lost;
 mod nodes;
+mod note;
 mod outcome;
 mod profile;
 mod rebase;
@@ -46,12 +48,13 @@ pub use exec::{Exec, ExecAnswer, Judgement};
 pub use fingerprint::{
     Components, FingerprintInputs, NAMED_COLUMNS, PLAN_API_VERSION, column_component, columns_with, hash,
 };
+pub use identity::Identity;
 pub use json_bytes::json_bytes;
 pub use nodes::OtherNodes;
 pub use ordain_planner::{Planner, Progress, Quiet, Turn};
 pub use profile::profile_for;
 pub use steps::Continued;
 pub use story::{Head, millis};
-pub use tools::deliver;
+pub use tools::{deliver, settle_unknown};
 pub use trial::EXECUTORS_MAX;
 pub use work::{Order, Origin, Programs, ProgramsRan};

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use ordain_planner::{TableBrief, TableCount};
 use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, TableInfo, Transaction};
-use ordain_types::{Diff, Table};
+use ordain_types::{Diff, Schema, Table};
 use serde_json::Value;
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::hash;
+use crate::identity::Identity;
 
 /// Tables up to this size are read whole, so that the planner knows every value of theirs.
 const WHOLE_ROWS_MAX: u64 = 5_000;
@@ -38,6 +38,8 @@ pub(crate) struct Looked {
     counted: Vec<TableCount>,
     /// The rows' version: every change that goes through the store moves it.
     version: u64,
+    /// The tables' shape.
+    schema: Schema,
     /// When the tables were read.
     at: Instant,
 }
@@ -48,7 +50,9 @@ impl Engine {
         // Requests that come meanwhile wait, and find what this one has read.
         let mut looked = self.looked.lock().await;
         let version = self.store.data_version().await?;
-        if let Some(known) = looked.as_mut().filter(|known| known.at.elapsed() < AGE_MAX) {
+        let schema = self.store.schema();
+        let is_new = |known: &&mut Looked| known.at.elapsed() < AGE_MAX && known.schema == schema;
+        if let Some(known) = looked.as_mut().filter(is_new) {
             if known.version == version {
                 return Ok(known.look.clone());
             }
@@ -67,25 +71,32 @@ impl Engine {
 
     async fn look_again(&self) -> Result<Looked, EngineError> {
         let infos = self.store.tables().await?;
+        let schema = self.store.schema();
         let run_id = self.store.new_run_id()?;
         let mut transaction = self.store.begin(BeginOptions { run_id, intent: Intent::Read }).await?;
         let version = transaction.data_version().await?;
         let mut counted = Vec::new();
-        for info in infos.into_iter().filter(|info| !info.table.hidden) {
-            counted.push(self.look_at(&mut transaction, info).await?);
+        let shown: Vec<TableInfo> =
+            infos.into_iter().filter(|info| !info.table.hidden).map(visible).collect();
+        let is_shown = |table: &str, column: &str| {
+            shown.iter().any(|info| info.table.name == table && info.table.column(column).is_some())
+        };
+        for info in shown.clone() {
+            counted.push(self.look_at(&mut transaction, info, &is_shown).await?);
         }
         let database = transaction.database();
         transaction.roll_back().await?;
         let tables: Vec<TableBrief> = counted.iter().map(TableCount::brief).collect();
-        let hash = hash(&format!("{tables:?}"));
+        let hash = Identity::of("tables").with("tables", &tables).digest();
         let look = Look { tables: Arc::new(tables), database, hash };
-        Ok(Looked { look, counted, version, at: Instant::now() })
+        Ok(Looked { look, counted, version, schema, at: Instant::now() })
     }
 
     async fn look_at(
         &self,
         transaction: &mut Transaction,
         info: TableInfo,
+        is_shown: &(dyn Fn(&str, &str) -> bool + Sync),
     ) -> Result<TableCount, EngineError> {
         let is_whole = info.rows <= WHOLE_ROWS_MAX;
         let wanted = if is_whole { WHOLE_ROWS_MAX } else { SAMPLE_ROWS };
@@ -94,13 +105,17 @@ impl Engine {
             let pairs = key.columns.iter().zip(&key.references);
             pairs.map(|(own, foreign)| (own.clone(), key.table.clone(), foreign.clone()))
         });
+        let table = &info.table;
+        let references = references
+            .filter(|(own, there, foreign)| table.column(own).is_some() && is_shown(there, foreign));
+        let roles = self.settings.roles.get(&table.name).cloned().unwrap_or_default();
         let about = TableBrief {
             rows: if is_whole { rows.len() as u64 } else { info.rows },
             columns: Vec::new(),
             references: references.collect(),
-            roles: self.settings.roles.get(&info.table.name).cloned().unwrap_or_default(),
+            roles: roles.into_iter().filter(|(_, column)| table.column(column).is_some()).collect(),
             indexes: info.indexes,
-            table: visible(info.table),
+            table: info.table,
         };
         Ok(TableCount::new(about, &names, &rows, is_whole))
     }
@@ -125,16 +140,22 @@ impl Looked {
             .map(|(known, counted)| if is_touched(known) { counted.brief() } else { known.clone() });
         self.look.tables = Arc::new(tables.collect());
         let entries: Vec<&str> = changes.iter().map(|(entry, _)| entry.as_str()).collect();
-        self.look.hash = hash(&format!("{}\0{entries:?}", self.look.hash));
+        self.look.hash =
+            Identity::of("tables").with("before", &self.look.hash).with("entries", &entries).digest();
         self.version = version;
         true
     }
 }
 
-/// The table without the columns that plans may not see.
-fn visible(mut table: Table) -> Table {
+/// The table without the columns that plans may not see: nothing that is told of it names one.
+fn visible(mut info: TableInfo) -> TableInfo {
+    let table = &mut info.table;
     table.columns.retain(|column| !column.hidden);
-    table
+    let Table { columns, key, .. } = table;
+    let is_shown = |name: &String| columns.iter().any(|column| column.name == *name);
+    key.retain(is_shown);
+    info.indexes.retain(|columns| columns.iter().all(is_shown));
+    info
 }
 
 async fn read(

@@ -1,7 +1,8 @@
 //! Approves a held change whose rows have moved on: the same code and params on today's rows.
 
-use ordain_store::{EntryNote, StoreError};
-use ordain_types::{BoxFuture, CellDifference, Diff, Rebase, RunKind, RunRecord, RunState, SourceFile};
+use ordain_store::{CallerLimits, EntryNote, StoreError};
+use ordain_types::{BoxFuture, Call, CellDifference, Diff, Rebase, RunKind, RunRecord, RunState, SourceFile};
+use serde_json::{Value, json};
 
 use crate::ask::Ask;
 use crate::engine::Engine;
@@ -40,8 +41,23 @@ impl Engine {
             };
             // The same change is never made twice, however often it is approved.
             ask.origin.idempotency_key = Some(format!("rebase {}", held.run_id));
-            self.ask(ask).await
+            // The code is the asker's, so it sees what the asker may see and no more.
+            match self.limits_of(&held).await? {
+                Some(limits) => self.limited(limits).ask(ask).await,
+                None => self.ask(ask).await,
+            }
         })
+    }
+
+    /// The limits of who asked for a run, as its first entry in the ledger has them.
+    async fn limits_of(&self, held: &RunRecord) -> Result<Option<CallerLimits>, EngineError> {
+        let entries = self.store.entries_of_run(&held.run_id).await?;
+        let body = entries.first().and_then(|entry| serde_json::from_str::<Value>(entry.body.get()).ok());
+        match body.map(|mut body| body["detail"]["limits"].take()) {
+            Some(Value::Null) => Ok(None),
+            Some(limits) => serde_json::from_value(limits).map(Some).map_err(|_| not_rebased(held)),
+            None => Err(not_rebased(held)),
+        }
     }
 }
 
@@ -51,9 +67,10 @@ fn not_rebased(held: &RunRecord) -> EngineError {
 
 impl RunTrial<'_> {
     /// How a change that is made again differs from the one that was held.
-    pub(crate) fn rebase(&self, diff: &Diff) -> Option<Rebase> {
+    pub(crate) fn rebase(&self, diff: &Diff, calls: &[Call]) -> Option<Rebase> {
         let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
-        let differences = held.diff.differences(diff);
+        let mut differences = held.diff.differences(diff);
+        differences.extend(calls_differ(&held.calls, calls));
         let is_derived = self.are_derived(&differences);
         Some(Rebase { run: held.run_id.clone(), differences, is_derived })
     }
@@ -66,4 +83,26 @@ impl RunTrial<'_> {
             cell.column.as_ref().is_some_and(|column| derived.is_some_and(|derived| derived.contains(column)))
         })
     }
+}
+
+/// Where later calls of a change that is made again are others than those that were shown. What was asked on the way does
+/// not count: what rests on it is in the rows and in the later calls.
+fn calls_differ(was: &[Call], is: &[Call]) -> Vec<CellDifference> {
+    let later = |calls: &[Call]| -> Vec<(String, Value)> {
+        let later = calls.iter().filter(|call| call.is_later());
+        later.map(|call| (call.name.clone(), call.arguments.clone())).collect()
+    };
+    let (was, is) = (later(was), later(is));
+    let differs = |place: &usize| was.get(*place) != is.get(*place);
+    let difference = |place: usize| {
+        let [was, is] = [was.get(place), is.get(place)];
+        CellDifference {
+            table: was.or(is).map(|(name, _)| name.clone()).unwrap_or_default(),
+            row: format!("call {}", place + 1),
+            column: None,
+            was: was.map(|(name, arguments)| json!({ "call": name, "arguments": arguments })),
+            is: is.map(|(name, arguments)| json!({ "call": name, "arguments": arguments })),
+        }
+    };
+    (0..was.len().max(is.len())).filter(differs).map(difference).collect()
 }

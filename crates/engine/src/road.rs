@@ -118,6 +118,7 @@ impl Engine {
         if let Work::Ask(ask) = work {
             story.continues = ask.continues.as_ref().map(|continued| continued.run.clone());
         }
+        self.store.refresh().await?;
         let prepared = self.prepare(work, progress).await?;
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;
@@ -250,7 +251,7 @@ impl Engine {
     ) -> Result<RunRecord, EngineError> {
         let (order, planning) = (trial.work.order(), Instant::now());
         let (mut brief, brief_hash) = self.brief_for(trial).await?;
-        let key = CacheKey::of(order.kind, &brief, order.planner);
+        let key = CacheKey::of(order.kind, &brief, order.planner, &order.origin.who);
         trial.params = key.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
         trial.brief_hash = Some(brief_hash);
         // A planner is held to the packages that its brief names; a given plan may use what is set up.
@@ -262,7 +263,7 @@ impl Engine {
         if is_cached && let Some(record) = self.try_kept(&key, order.planner, &mut story, trial).await? {
             return Ok(record);
         }
-        if steps::is_certain(trial, &brief, order.planner)
+        if steps::is_readers(trial, &brief, order.planner)
             && let Some(record) = self.by_reader(&brief, &mut story, trial, progress).await?
         {
             return Ok(record);
@@ -283,7 +284,12 @@ impl Engine {
         let asked = (order.planner, &brief);
         match rounds::rounds(&mut exchange, asked, &mut story, trial, limits, progress).await? {
             Ended::Done { done: mut record, accepted, draft } => {
-                if is_cached && draft.modules.is_empty() && self.is_worth_keeping(&record, &story) {
+                let is_lasting = !is_of_its_day(&draft.code, order.request);
+                if is_cached
+                    && is_lasting
+                    && draft.modules.is_empty()
+                    && self.is_worth_keeping(&record, &story)
+                {
                     record.plan.plan_id = Some(self.keep(&key, &record, &accepted, &draft).await?);
                 }
                 Ok(record)
@@ -336,6 +342,13 @@ impl Engine {
         // A plan whose answer had to be replaced would need it replaced again.
         record.error.is_none() && is_answer && !story.has_replaced_answer()
     }
+}
+
+/// Whether code names a year that the request does not: it was written for the day of its brief, and for no other.
+fn is_of_its_day(code: &str, request: &str) -> bool {
+    let is_year = |number: &&str| number.len() == 4 && (number.starts_with("19") || number.starts_with("20"));
+    let numbers = code.split(|letter: char| !letter.is_ascii_digit());
+    numbers.filter(is_year).any(|year| !request.contains(year))
 }
 
 /// Whether a program failed on what it met in the data, where the strategy is open.

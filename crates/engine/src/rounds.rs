@@ -5,7 +5,9 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Brief, Draft, Exchange, Planner, PlannerError, Progress, Reply, Reviewed};
+use ordain_planner::{
+    Brief, Did, Draft, Exchange, Opinion, Planner, PlannerError, Progress, Reply, Reviewed,
+};
 use ordain_types::{
     Diff, ErrorClass, Event, HeldBy, Outline, Round, RunState, Schema, SourceFile, Timing, Trouble,
 };
@@ -125,8 +127,8 @@ pub(crate) enum Kept<D> {
     Ended(Tried<D>),
     /// Nothing is committed, and no transaction is open.
     Back {
-        /// What it would change, where it changes something.
-        changes: Option<Diff>,
+        /// What it did, where that is to be committed.
+        did: Option<Box<Did>>,
         /// Its answer and what is wrong with it.
         wording: Option<(String, Trouble)>,
     },
@@ -190,7 +192,6 @@ struct Rounds<'a> {
     brief: &'a Brief,
     story: &'a mut Story,
     exchange: &'a mut Exchange,
-    /// Reviews that were had are taken off.
     limits: RoundLimits,
     count: u32,
     /// How often the planner may still look at the data.
@@ -256,7 +257,7 @@ impl Rounds<'_> {
             }
             Ok(Reply::Outline(outline)) => {
                 let wrong = match trial.outlined(&outline) {
-                    Ok(()) => self.objection(Reviewed::Outline(&outline), progress).await,
+                    Ok(()) => self.objection(&outline, progress).await,
                     Err(trouble) => Some(trouble),
                 };
                 let Some(trouble) = wrong else { return Ok(Step::Outlined(outline)) };
@@ -336,31 +337,33 @@ impl Rounds<'_> {
         trial: &mut T,
         progress: &mut dyn Progress,
     ) -> Result<Result<Tried<T::Done>, Trouble>, EngineError> {
-        // What is certain to change nothing can do no harm, so nobody is asked about it.
-        let reviews = accepted.effects.may_write && self.limits.review;
+        let reviews = self.limits.review && self.planner.reviews();
         let what = if reviews { KeepBack::WordsAndChanges } else { KeepBack::Words };
         let one = Try { accepted, exchange: self.exchange, is_last };
         match trial.keep_back(one, self.story, what).await? {
             Kept::Ended(tried) => Ok(Ok(tried)),
             Kept::Unable => {
-                if reviews
-                    && let Some(objection) = self.objection(Reviewed::Code(draft, None), progress).await
-                {
-                    return Ok(Err(objection));
+                // What changes nothing is not reviewed; what changes something all the same waits for a person.
+                if reviews && accepted.effects.may_write {
+                    match self.opinion(Reviewed::Code(draft, None), progress).await {
+                        Opinion::Objection(objection) => return Ok(Err(objection)),
+                        opinion => self.story.reviewed(opinion),
+                    }
                 }
                 let one = Try { accepted, exchange: self.exchange, is_last };
                 Ok(Ok(trial.run(one, self.story).await?))
             }
-            Kept::Back { changes, wording } => {
-                if let Some(changes) = changes.as_ref().filter(|_| reviews)
-                    && let Some(objection) =
-                        self.objection(Reviewed::Code(draft, Some(changes)), progress).await
-                {
-                    return Ok(Err(objection));
+            Kept::Back { did, wording } => {
+                if let Some(did) = did.as_deref().filter(|_| reviews) {
+                    match self.opinion(Reviewed::Code(draft, Some(did)), progress).await {
+                        Opinion::Objection(objection) => return Ok(Err(objection)),
+                        opinion => self.story.reviewed(opinion),
+                    }
                 }
                 let sentence = match wording {
                     Some((answer, trouble)) => {
-                        self.sentence(&answer, &trouble, changes.as_ref(), progress).await
+                        let changes = did.as_deref().map(|did| &did.diff);
+                        self.sentence(&answer, &trouble, changes, progress).await
                     }
                     None => None,
                 };
@@ -386,28 +389,28 @@ impl Rounds<'_> {
         sentence
     }
 
-    /// A second opinion, once a plan. A reviewer that cannot be reached has no objection; the other checks hold. An
-    /// opinion that cannot be read is no consent: the next one is reviewed again.
-    async fn objection(&mut self, what: Reviewed<'_>, progress: &mut dyn Progress) -> Option<Trouble> {
-        let is_due = match what {
-            Reviewed::Code(..) => self.limits.review,
-            Reviewed::Outline(_) => self.limits.review_outline,
-        };
-        if !is_due || !self.planner.can_repair() {
+    /// A second opinion of an outline, where there is to be one; the trouble if there is no consent.
+    async fn objection(&mut self, outline: &Outline, progress: &mut dyn Progress) -> Option<Trouble> {
+        if !self.limits.review_outline || !self.planner.can_repair() {
             return None;
         }
-        progress.stage("reviewing");
-        let started = Instant::now();
-        let objection = self.planner.review(self.brief, what, self.exchange, progress).await;
-        self.story.timing.plan += millis(started);
-        self.story.usage = self.exchange.usage;
-        if objection.as_ref().is_none_or(ordain_planner::is_readable_review) {
-            match what {
-                Reviewed::Code(..) => self.limits.review = false,
-                Reviewed::Outline(_) => self.limits.review_outline = false,
+        match self.opinion(Reviewed::Outline(outline), progress).await {
+            Opinion::Consent(_) => None,
+            Opinion::Objection(trouble) => Some(trouble),
+            Opinion::Missing(why) => {
+                let hint = "`model.review_outline` says whether there is one";
+                Some(Trouble::new(ErrorClass::Review, "not-reviewed", why, hint))
             }
         }
-        objection
+    }
+
+    async fn opinion(&mut self, what: Reviewed<'_>, progress: &mut dyn Progress) -> Opinion {
+        progress.stage("reviewing");
+        let started = Instant::now();
+        let opinion = self.planner.review(self.brief, what, self.exchange, progress).await;
+        self.story.timing.plan += millis(started);
+        self.story.usage = self.exchange.usage;
+        opinion
     }
 
     /// Tells the planner what was wrong; `false` if the same was wrong before.
@@ -442,6 +445,12 @@ pub(crate) fn judge<T: Trial>(mut draft: Draft, trial: &T, timing: &mut Timing) 
 /// The code, if the verifier accepted it and it does what its author declares.
 pub(crate) fn accepted(verdict: &Verdict, draft: &Draft) -> Result<Accepted, Trouble> {
     let Some(code) = verdict.verified().cloned() else { return Err(refusal(&verdict.findings, &draft.code)) };
+    if draft.has_more && verdict.effects.may_write {
+        let message =
+            "the program may change something, and the reply holds more than the program".to_owned();
+        let hint = "reply with <execute_python>…</execute_python> and nothing around it";
+        return Err(Trouble::new(ErrorClass::Reply, "more-than-a-program", message, hint));
+    }
     let action = draft.declared.as_ref().and_then(|plan| plan["action"].as_str());
     if action == Some("read") && verdict.effects.may_write {
         let tables: Vec<&str> = verdict.effects.writes.keys().map(String::as_str).collect();

@@ -19,4 +19,4 @@ mod step;
 mod strategy;
 
 pub use continued::Continued;
-pub(crate) use strategy::{ask_back, is_certain, take};
+pub(crate) use strategy::{ask_back, is_readers, take};

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use ordain_planner::{Draft, Planner};
+use ordain_planner::{Consent, Draft, Opinion, Planner};
 use ordain_types::{
     Answer, Call, Diff, HeldBy, InvariantResult, Judged, Modification, ModificationKind, PlanRecord,
     PlanSource, Rebase, Round, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, StepRecord,
@@ -48,6 +48,9 @@ pub(crate) struct Story {
     pub(crate) timing: Timing,
     /// What steps called outside of the tables, or is to be called after the commit.
     pub(crate) calls: Vec<Call>,
+    /// Who consented to what, or why nobody did.
+    consent: Option<Consent>,
+    why_unreviewed: Option<String>,
     /// The code that was judged last.
     draft: Option<Draft>,
 }
@@ -143,6 +146,46 @@ impl Story {
                 .push(modification(ModificationKind::Rewrite, "the planner wrote the code anew"));
         }
         self.draft = Some(draft.clone());
+    }
+
+    /// There is an opinion of the program, or none.
+    pub(crate) fn reviewed(&mut self, opinion: Opinion) {
+        (self.consent, self.why_unreviewed) = match opinion {
+            Opinion::Consent(consent) => (Some(consent), None),
+            Opinion::Objection(trouble) => (None, Some(format!("the reviewer objects: {}", trouble.message))),
+            Opinion::Missing(why) => (None, Some(why)),
+        };
+    }
+
+    /// An earlier run of the same program was reviewed.
+    pub(crate) fn consented(&mut self, consent: Consent) {
+        self.consent = Some(consent);
+    }
+
+    /// What the run carries out: its program, or those of its steps that are done, and the outline.
+    pub(crate) fn program(&self) -> String {
+        if let Some(draft) = &self.draft {
+            return draft.text();
+        }
+        let done = self.plan.steps.iter().filter(|step| step.state == StepState::Done);
+        let steps = done.map(|step| format!("# --- step {} ---\n{}\n", step.id, step.code));
+        let outline = self.plan.outline.as_ref().map(|outline| format!("{}\n", json!(outline)));
+        outline.into_iter().chain(steps).collect()
+    }
+
+    /// Notes who consented to the program that is to be committed; the rule by which it waits where somebody has to and
+    /// nobody did.
+    pub(crate) fn not_reviewed(&mut self, is_wanted: bool) -> Option<HeldBy> {
+        self.plan.model.as_ref()?;
+        let why = match (&self.why_unreviewed, is_wanted) {
+            (Some(why), _) => why.clone(),
+            (None, true) => "nobody reviewed this program".to_owned(),
+            (None, false) => "the workspace wants no review".to_owned(),
+        };
+        let review = Consent::review(self.consent.as_ref(), &self.program(), Some(&why));
+        let is_held = is_wanted && !review.consents;
+        self.verdict.review = Some(review);
+        is_held.then_some(HeldBy::NotReviewed { why })
     }
 
     /// The code that was judged last.

@@ -148,6 +148,15 @@ pub(crate) fn calls_later(known: &[Tool], calls: &BTreeSet<String>) -> bool {
     calls.iter().any(|call| !reads(call))
 }
 
+/// Asks what became of the calls of a run that may have arrived, so that undoing it takes back what did.
+pub async fn settle_unknown(store: &Store, toolbox: &Toolbox, run: &str) -> Result<(), StoreError> {
+    let run = store.run(run).await?.run_id;
+    if store.hurry_unknown(&run).await? {
+        deliver(store, toolbox).await?;
+    }
+    Ok(())
+}
+
 /// Sends every call that may be sent now, one after the other; how many were tried.
 pub async fn deliver(store: &Store, toolbox: &Toolbox) -> Result<usize, StoreError> {
     let lease = toolbox.longest() * 2 + LEASE_MORE;

@@ -1,28 +1,28 @@
 //! Tries accepted code: one cell, one transaction where there are tables, and the judgement of what they did.
 
-use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
-use ordain_store::{BeginOptions, EntryNote, Intent, Pending, StoreError, Transaction};
+use ordain_store::{BeginOptions, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
     Approval, Call, Cause, Diff, ErrorClass, HeldBy, Outline, Round, RunError, RunRecord, RunState, Schema,
     SourceFile, Trouble,
 };
 use ordain_verify::claims::{self, Evidence, Told};
 use ordain_verify::{Policy, Verdict, load_modules, module_name, verify};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::Mode;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::exec::Exec;
-use crate::grant::Grant;
+use crate::grant::{Grant, for_tools};
 use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
 use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
@@ -386,6 +386,7 @@ impl<'a> RunTrial<'a> {
         rows: usize,
         calls: &[Call],
     ) -> Option<HeldBy> {
+        let rows = self.rows_together(rows);
         let action = approvals.iter().find(|(_, mode)| mode.holds(rows));
         let held = action.map(|(action, mode)| HeldBy::Action { action: action.clone(), mode: *mode });
         held.or_else(|| ordain_tools::not_allowed(&self.engine.settings.tools, calls))
@@ -399,7 +400,19 @@ impl<'a> RunTrial<'a> {
             Work::Exec(_) | Work::Check(_) => return Ok(None),
         };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
-        Ok(Some(self.engine.store.begin(begin).await?))
+        let mut transaction = self.engine.store.begin(begin).await?;
+        transaction.count_before(self.rows_before());
+        Ok(Some(transaction))
+    }
+
+    /// Rows of each table that runs of the same request changed before.
+    pub(crate) fn rows_before(&self) -> BTreeMap<String, u64> {
+        self.continued().map(|continued| continued.used.rows.clone()).unwrap_or_default()
+    }
+
+    /// So many rows, with those that runs of the same request changed before.
+    fn rows_together(&self, rows: usize) -> usize {
+        rows.saturating_add(self.continued().map_or(0, |continued| continued.used.rows_together()))
     }
 
     /// Runs the code. Its calls are answered from the transaction, as far as its verdict grants them.
@@ -419,7 +432,7 @@ impl<'a> RunTrial<'a> {
         // Waiting for others to write is a part of the time that the run may take.
         job.limits.wall = job.limits.wall.saturating_sub(transaction.take_waited());
         let grant = match self.work {
-            Work::Ask(_) => Grant::of_plan(&accepted.effects, &self.policy, &self.engine.settings.catalog),
+            Work::Ask(_) => self.engine.grant(&accepted.effects, &self.policy),
             // A session's earlier turns and the modules of a program may read what this code does not name.
             _ => Grant::read_only(),
         };
@@ -427,6 +440,7 @@ impl<'a> RunTrial<'a> {
             executor: self.engine.executor.as_ref(),
             settings: &self.engine.settings,
             schema: &self.schema,
+            reads: for_tools(&accepted.effects, &self.policy),
             share_cell: accepted.is_readers,
         };
         let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
@@ -574,14 +588,20 @@ impl<'a> RunTrial<'a> {
             return self.show(story, attempt, transaction, exchange).await;
         }
         let diff = transaction.diff();
-        let rebase = self.rebase(&diff);
+        let rebase = self.rebase(&diff, &attempt.calls);
         let approval = self.engine.settings.approval;
+        let is_changed = !diff.is_empty() || attempt.has_later_calls();
+        let is_wanted = self.engine.settings.review && self.work.order().planner.reviews();
+        let not_reviewed = if is_changed { story.not_reviewed(is_wanted) } else { None };
         story.held_by = match &rebase {
             // The approval covers new values in derived columns, and no other difference.
             Some(rebase) => (!rebase.is_derived).then_some(HeldBy::ChangedSinceApproval),
             None if mode == Mode::Hold => Some(HeldBy::Request),
-            None => held_by
-                .or_else(|| approval.holds(diff.rows()).then_some(HeldBy::Workspace { mode: approval })),
+            None => held_by.or(not_reviewed).or_else(|| {
+                approval
+                    .holds(self.rows_together(diff.rows()))
+                    .then_some(HeldBy::Workspace { mode: approval })
+            }),
         };
         story.rebases = rebase;
         let record = story.record(&self.head, End::Ended { state, attempt: Box::new(attempt.clone()) });
@@ -644,50 +664,6 @@ impl<'a> RunTrial<'a> {
             note.claim = None;
         }
         Ok(self.engine.store.record(record, note).await?)
-    }
-
-    /// What the ledger keeps besides the record.
-    pub(crate) fn note(&self, exchange: &Exchange) -> EntryNote {
-        let order = self.work.order();
-        let mut detail = match self.work {
-            Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
-            Work::Code(task) => json!({ "session": task.session }),
-            Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
-            Work::Check(_) => self.detail.clone(),
-        };
-        if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
-            let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));
-            detail["files"] = files.collect();
-        }
-        if !self.prepared.refused.is_empty() {
-            detail["files_refused"] = json!(self.prepared.refused);
-        }
-        detail["plan"] = json!(order.plan.map(|plan| &plan.name));
-        detail["brief_sha256"] = json!(self.brief_hash);
-        if !exchange.messages.is_empty() {
-            detail["exchange"] = json!(exchange.messages);
-        }
-        if let Value::Object(fields) = &mut detail {
-            fields.retain(|_, value| !value.is_null());
-        }
-        EntryNote {
-            detail,
-            claim: order.origin.idempotency_key.clone(),
-            plan: self.plan_id.clone(),
-            has_progress: self.has_progress.load(Ordering::Relaxed),
-            ..EntryNote::by(&order.origin.who, &order.origin.through)
-        }
-    }
-
-    /// What the ledger keeps of a file: enough to tell whether another one is the same.
-    fn file_note(&self, name: &str) -> Value {
-        let mut note = json!({ "name": name, "sha256": self.prepared.hashes.get(name) });
-        // Files that are typed about were not looked into.
-        if let Some(brief) = self.prepared.briefs.iter().find(|brief| brief.name == name) {
-            note["bytes"] = json!(brief.bytes);
-            note["kind"] = json!(brief.kind);
-        }
-        note
     }
 }
 

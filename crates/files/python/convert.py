@@ -14,6 +14,7 @@ Set: `tables`, one record for each table, or `problem`, one sentence.
 
 import bz2
 import codecs
+import contextlib
 import csv
 import gzip
 import io
@@ -365,6 +366,8 @@ def written(number, sheet, raw):
     made = side_by_side(lambda column: typed_column(*column), given, len(frame))
     for name, (_, _, one), (values, wrong, _) in zip(frame.columns, given, made):
         one["name"] = name
+        if form := form_of(frame[name], values, one):
+            one["form"] = form
         if wrong:
             misfits[name] = wrong
             rows = [place + raw.first_row for place in list(wrong)[: reading.TOLD_MAX]]
@@ -392,6 +395,23 @@ def is_as_written(one, counts):
     return bool(is_plain and counts and all(text.strip() for text in counts))
 
 
+# How the cells of a column are written, so that rules can judge their texts: by type the form's name and its pattern, and the
+# share of the different texts that have to be so. A time of the day may be misspelt here and there.
+FORMS = {"integer": ("digits", r"-?(0|[1-9]\d*)", 1), "date": ("iso_day", r"\d{4}-\d\d-\d\d", 1)}
+CLOCK = ("clock", r"([01]?\d|2[0-3]):[0-5]\d(:[0-5]\d)?( ?[AaPp][Mm])?", 0.9)
+
+
+def form_of(raw, values, one):
+    """How all cells are written that were read, if it is plain."""
+    name, pattern, share = FORMS.get(one["type"]) or (CLOCK if one["type"] in reading.TEXTS else (None, None, 1))
+    # Most columns show at their head that they are not written so.
+    for some in (raw.head(1000), raw) if name else ():
+        texts = some[values[: len(some)].notna()].drop_duplicates()
+        if not len(texts) or not all(isinstance(text, str) for text in texts) or texts.str.fullmatch(pattern).mean() < share:
+            return None
+    return name
+
+
 def typed_column(raw, values, one):
     """A column with its type, the values that do not fit it, and the same as `frame` can map it."""
     wrong = {}
@@ -401,6 +421,10 @@ def typed_column(raw, values, one):
             values = raw.map(lambda value: json.dumps(value, default=reading.plain_json), na_action="ignore").astype("str")
     elif values is None:
         values, wrong = reading.typed(raw, one)
+        if one["type"] == "integer" and values.dtype.kind == "f":
+            # A gap makes no fractions of the whole numbers around it.
+            with contextlib.suppress(TypeError, ValueError):
+                values = values.astype("Int64")
         values = values.dt.tz_localize("UTC") if one.get("zone") and values.dtype.kind == "M" else values
     return values, wrong, as_array(values)
 

@@ -128,6 +128,7 @@ fn documented() -> OpenApiRouter<Service> {
         .routes(routes!(read::read))
         .routes(routes!(tables::list))
         .routes(routes!(tables::rows))
+        .routes(routes!(tables::history))
         .routes(routes!(ledger::list))
         .routes(routes!(ledger::verify))
         .routes(routes!(sessions::list))

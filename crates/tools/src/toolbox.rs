@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_types::Tool;
+use ordain_types::{Mask, Tool};
 use serde_json::{Map, Value, json};
 use tokio::sync::Mutex;
 
@@ -25,8 +25,6 @@ const VERBS_MAX: usize = 200;
 const PAGES_MAX: usize = 50;
 /// The largest result of one call.
 const RESULT_BYTES_MAX: usize = 1 << 20;
-/// Shorter values of variables occur in ordinary text and are no secrets.
-const SECRET_BYTES_MIN: usize = 4;
 /// The longest text of a server that is repeated.
 const SAID_CHARS_MAX: usize = 500;
 
@@ -131,10 +129,10 @@ impl Toolbox {
             let mut session = Session::begin(self.wire(settings)?).await?;
             list(&mut session).await
         };
-        let secrets = settings.secrets(&self.inner.secrets);
+        let mask = self.mask(settings);
         match tokio::time::timeout(settings.time(), looked).await {
             Ok(Ok(snapshot)) => snapshot.map_err(|message| refused(tool, &message)),
-            Ok(Err(error)) => Err(of_wire(tool, error, &secrets)),
+            Ok(Err(error)) => Err(of_wire(tool, error, &mask)),
             Err(_) => Err(unreachable(tool, "it does not answer")),
         }
     }
@@ -174,7 +172,7 @@ impl Toolbox {
         arguments: &Map<String, Value>,
         key: Option<&str>,
     ) -> Result<(Session, Result<Value, ToolError>), ToolError> {
-        let secrets = settings.secrets(&self.inner.secrets);
+        let mask = self.mask(settings);
         let params = json!({ "name": verb, "arguments": arguments });
         let asked = tokio::time::timeout(settings.time(), session.ask("tools/call", params, key)).await;
         let said = match asked {
@@ -182,10 +180,10 @@ impl Toolbox {
                 let time = ordain_types::format_duration(settings.time());
                 return Err(no_answer(tool, &format!("nothing came within {time}")));
             }
-            Ok(Err(error)) => return Err(of_wire(tool, error, &secrets)),
-            Ok(Ok(Err(message))) => Err(refused(tool, &without(&message, &secrets))),
+            Ok(Err(error)) => return Err(of_wire(tool, error, &mask)),
+            Ok(Ok(Err(message))) => Err(refused(tool, &mask.hide(&message))),
             Ok(Ok(Ok(result))) => {
-                given(tool, result, &secrets).and_then(|given| self.fitting(tool, verb, given))
+                given(tool, result, &mask).and_then(|given| self.fitting(tool, verb, given))
             }
         };
         Ok((session, said))
@@ -205,10 +203,16 @@ impl Toolbox {
         }
     }
 
-    /// The variable whose value stands in a text, if one does: secrets are not sent with calls.
+    /// The variable whose value stands in a text, if one does, however it is spelled: secrets are not sent with calls.
     pub fn secret_in(&self, text: &str) -> Option<&str> {
-        let real = self.inner.secrets.0.iter().filter(|(_, value)| value.len() >= SECRET_BYTES_MIN);
-        real.filter(|(_, value)| text.contains(value.as_str())).map(|(name, _)| name.as_str()).next()
+        let found = mask(self.inner.secrets.0.iter()).found_in(text)?.to_owned();
+        self.inner.secrets.0.get_key_value(&found).map(|(name, _)| name.as_str())
+    }
+
+    /// The mask for what only the server of a tool may see.
+    fn mask(&self, settings: &ToolSettings) -> Mask {
+        let known = &self.inner.secrets.0;
+        mask(settings.variables().filter_map(|name| known.get_key_value(name)))
     }
 
     /// Begins a conversation, unless one is open, and holds what the server offers against what was reviewed.
@@ -239,13 +243,13 @@ impl Toolbox {
         let (session, offered) = begun.map_err(|error| {
             let (WireError::NotSent(message) | WireError::NoAnswer(message) | WireError::NotTaken(message)) =
                 error;
-            unreachable(tool, &without(&message, &settings.secrets(&self.inner.secrets)))
+            unreachable(tool, &self.mask(settings).hide(&message))
         })?;
         let offered = offered.map_err(|message| refused(tool, &message))?;
         match reviewed.differences(&offered).first() {
             None => Ok(session),
             Some(difference) => {
-                let message = without(&difference.to_string(), &settings.secrets(&self.inner.secrets));
+                let message = self.mask(settings).hide(&difference.to_string());
                 Err(ToolError::Changed { tool: tool.to_owned(), message })
             }
         }
@@ -302,33 +306,35 @@ async fn list(session: &mut Session) -> Result<Result<Snapshot, String>, WireErr
 }
 
 /// What a call gave: the structured content, else its text.
-fn given(tool: &str, mut result: Value, secrets: &[(String, String)]) -> Result<Value, ToolError> {
+fn given(tool: &str, mut result: Value, mask: &Mask) -> Result<Value, ToolError> {
     let blocks = result["content"].as_array().into_iter().flatten();
     let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
-    let text = without(&texts.join("\n"), secrets);
+    let text = texts.join("\n");
     if result["isError"] == true {
-        return Err(refused(tool, &text));
+        return Err(refused(tool, &mask.hide(&text)));
     }
-    let given = match result["structuredContent"].take() {
+    let mut given = match result["structuredContent"].take() {
         Value::Null => json!({ "text": text }),
         structured => structured,
     };
-    let printed = given.to_string();
-    if printed.len() > RESULT_BYTES_MAX {
+    if given.to_string().len() > RESULT_BYTES_MAX {
         let limit = ordain_types::format_bytes(RESULT_BYTES_MAX as u64);
         return Err(refused(tool, &format!("its result is larger than {limit}")));
     }
     // A server that repeats its own secret tells nobody.
-    Ok(serde_json::from_str(&without(&printed, secrets)).unwrap_or(given))
+    mask.hide_in(&mut given);
+    Ok(given)
 }
 
-fn of_wire(tool: &str, error: WireError, secrets: &[(String, String)]) -> ToolError {
+fn of_wire(tool: &str, error: WireError, mask: &Mask) -> ToolError {
     match error {
-        WireError::NotSent(message) | WireError::NotTaken(message) => {
-            unreachable(tool, &without(&message, secrets))
-        }
-        WireError::NoAnswer(message) => no_answer(tool, &without(&message, secrets)),
+        WireError::NotSent(message) | WireError::NotTaken(message) => unreachable(tool, &mask.hide(&message)),
+        WireError::NoAnswer(message) => no_answer(tool, &mask.hide(&message)),
     }
+}
+
+fn mask<'a>(secrets: impl Iterator<Item = (&'a String, &'a String)>) -> Mask {
+    Mask::new(secrets.map(|(name, value)| (name.as_str(), value.as_str())))
 }
 
 pub(crate) fn unreachable(tool: &str, message: &str) -> ToolError {
@@ -341,12 +347,6 @@ pub(crate) fn no_answer(tool: &str, message: &str) -> ToolError {
 
 pub(crate) fn refused(tool: &str, message: &str) -> ToolError {
     ToolError::Refused { tool: tool.to_owned(), message: short(message) }
-}
-
-/// A text in which no secret stands.
-fn without(text: &str, secrets: &[(String, String)]) -> String {
-    let real = secrets.iter().filter(|(_, value)| value.len() >= SECRET_BYTES_MIN);
-    real.fold(text.to_owned(), |text, (name, value)| text.replace(value.as_str(), &format!("[{name}]")))
 }
 
 fn short(text: &str) -> String {

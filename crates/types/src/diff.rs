@@ -66,8 +66,8 @@ pub struct CellDifference {
 }
 
 impl Diff {
-    /// Where another diff of the same program differs from this one: what it leaves in cells, and the rows that it touches.
-    /// What rows were before does not count.
+    /// Where another diff of the same program differs from this one: what it leaves in cells, the rows that it touches, and
+    /// cells in which the same value takes the place of another one than before, so that somebody's change would be lost.
     pub fn differences(&self, other: &Self) -> Vec<CellDifference> {
         let names = self.tables.keys().chain(other.tables.keys());
         let names: std::collections::BTreeSet<&String> = names.collect();
@@ -110,6 +110,14 @@ impl RowChange {
         self.after.names().filter(|name| self.before.get(name) != self.after.get(name))
     }
 
+    /// The row before, as far as either change writes it and both leave the same.
+    fn overwritten_row(&self, other: &Self) -> Row {
+        let is_written = |name: &str| self.written().chain(other.written()).any(|written| written == name);
+        let is_same = |name: &str| self.after.get(name) == other.after.get(name);
+        let fields = self.before.fields.iter().filter(|(name, _)| is_written(name) && is_same(name));
+        Row { fields: fields.cloned().collect() }
+    }
+
     /// The row afterwards, as far as either change writes it.
     fn written_row(&self, other: &Self) -> Row {
         let is_written = |name: &str| self.written().chain(other.written()).any(|written| written == name);
@@ -131,6 +139,8 @@ impl TableDiff {
             match find(other, &change.key) {
                 Some(now) => {
                     let (was, is) = (change.written_row(&now), now.written_row(change));
+                    differences.extend(cells(table, &row, Some(&was), Some(&is)));
+                    let (was, is) = (change.overwritten_row(&now), now.overwritten_row(change));
                     differences.extend(cells(table, &row, Some(&was), Some(&is)));
                 }
                 None => differences.extend(cells(table, &row, Some(&change.after), None)),
@@ -187,6 +197,8 @@ mod tests {
         assert_eq!(told(&held), [""; 0]);
         assert_eq!(told(&diff([8, 7], "T2", 50)), ["inventory/A/left", "sales/new row 1/id"]);
         assert_eq!(told(&diff([10, 9], "T1", 60)), ["sales/new row 1/amount"]);
+        // Somebody else has set the same cell meanwhile.
+        assert_eq!(told(&diff([30, 9], "T1", 50)), ["inventory/A/left"]);
         assert_eq!(told(&Diff::default()), ["inventory/A/*", "sales/new row 1/*"]);
     }
 }

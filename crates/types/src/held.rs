@@ -31,6 +31,16 @@ pub enum HeldBy {
     },
     /// No action covers the change.
     DirectChange,
+    /// No reviewer consented to the program, and the workspace wants one to.
+    NotReviewed {
+        /// Why there is no consent.
+        why: String,
+    },
+    /// The reader, without a model, is not certain of what it understood.
+    Reading {
+        /// Of what it is not certain.
+        doubt: String,
+    },
     /// Rows changed during a review, and the change is another one than was reviewed.
     ChangedSinceReview,
     /// The change was approved, and made again on newer rows it is another one.
@@ -47,6 +57,8 @@ impl fmt::Display for HeldBy {
             Self::DirectChange => {
                 formatter.write_str("[policy] direct_changes = \"hold\", since no action covers this change")
             }
+            Self::NotReviewed { why } => write!(formatter, "[model] review = true: {why}"),
+            Self::Reading { doubt } => write!(formatter, "the reader, which is not certain: {doubt}"),
             Self::ChangedSinceReview => {
                 formatter.write_str("a difference from the reviewed change, since rows changed meanwhile")
             }

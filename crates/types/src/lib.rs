@@ -9,10 +9,12 @@ mod catalog;
 mod cause;
 mod diff;
 mod event;
+mod fair;
 mod future;
 mod held;
 mod hex;
 mod limits;
+mod mask;
 mod names;
 mod nearest;
 mod outline;
@@ -38,10 +40,12 @@ pub use catalog::{
 pub use cause::Cause;
 pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use event::Event;
+pub use fair::{CallerName, Place, Places, TakePlace, caller, of_caller};
 pub use future::BoxFuture;
 pub use held::HeldBy;
 pub use hex::hex;
 pub use limits::{Budgets, Limits};
+pub use mask::Mask;
 pub use nearest::nearest;
 pub use outline::{FRAME, ITEM, OUTLINE_STEPS_MAX, Outline, OutlineStep, RESULT, StepKind};
 pub use quantity::{QuantityError, format_bytes, format_duration, parse_bytes, parse_duration};
@@ -51,8 +55,8 @@ pub use round::{ErrorClass, Judged, Modification, ModificationKind, Round, Troub
 pub use row::Row;
 pub use run::{
     Answer, Artifact, CodeError, CriterionJudge, CriterionRecord, InvariantResult, PlanRecord, PlanSource,
-    Question, QuestionKind, Rebase, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState, SourceFile,
-    StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
+    Question, QuestionKind, Rebase, Review, RunError, RunId, RunKind, RunOutcome, RunRecord, RunState,
+    SourceFile, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
 pub use status::STATUSES;

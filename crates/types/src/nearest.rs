@@ -19,29 +19,11 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     (distance <= allowed).then_some(name)
 }
 
-/// Edit distance in which swapping two neighbouring letters counts as one edit.
+/// Edit distance in which swapping two neighbouring letters counts as one edit. Names are short; a hostile one is cut so
+/// that the work stays bounded.
 fn edits(left: &str, right: &str) -> usize {
-    // Names are short; a hostile one is cut so that the work stays bounded.
-    let left: Vec<char> = left.chars().take(64).collect();
-    let right: Vec<char> = right.chars().take(64).collect();
-    let mut rows = vec![vec![0; right.len() + 1]; left.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=left.len() {
-        for j in 1..=right.len() {
-            let changed = usize::from(left[i - 1] != right[j - 1]);
-            let mut fewest = (rows[i - 1][j] + 1).min(rows[i][j - 1] + 1).min(rows[i - 1][j - 1] + changed);
-            if i > 1 && j > 1 && left[i - 1] == right[j - 2] && left[i - 2] == right[j - 1] {
-                fewest = fewest.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = fewest;
-        }
-    }
-    rows[left.len()][right.len()]
+    let cut = |name: &str| name.chars().take(64).collect::<String>();
+    strsim::osa_distance(&cut(left), &cut(right))
 }
 
 #[cfg(test)]

@@ -113,8 +113,14 @@ impl Receipt {
                 if record.left_out == 1 { "1 row was" } else { &format!("{} rows were", record.left_out) };
             made.text = format!("{} {rows} left out by the approver.", made.text);
         }
+        if !record.by_triggers.is_empty() {
+            made.text = format!("{} {}", made.text, by_triggers(record));
+        }
         if !calls.is_empty() {
             made.text = format!("{} {calls}", made.text);
+        }
+        if let Some(earlier) = record.continues.as_ref().filter(|_| kind != ReceiptKind::Undone) {
+            made.text = format!("{} Run {earlier}, which it goes on from, stands.", made.text);
         }
         made
     }
@@ -130,7 +136,8 @@ impl Receipt {
 
     /// The receipt as it stands in a text that holds other things too.
     pub fn marked(&self) -> String {
-        format!("{RECEIPT_OPENS}{}{RECEIPT_CLOSES}", self.text)
+        // Names of tables and of verbs stand in it.
+        format!("{RECEIPT_OPENS}{}{RECEIPT_CLOSES}", unmarked(&self.text))
     }
 }
 
@@ -223,6 +230,13 @@ fn described(diff: &Diff, verbs: &Verbs) -> String {
         return format!("no rows {}", verbs.changed.trim_end_matches(" in"));
     }
     parts.join(", ")
+}
+
+/// What triggers of the database wrote besides.
+fn by_triggers(record: &RunRecord) -> String {
+    let written = record.by_triggers.iter();
+    let written: Vec<String> = written.map(|(table, rows)| format!("{rows} × {}", named(table))).collect();
+    format!("Written by triggers of the database, not undone by Ordain: {}.", written.join(", "))
 }
 
 /// What was called outside of the tables, or is to be.

@@ -1,5 +1,6 @@
 //! The record of one run: one type for the CLI, the service, the store and the ledger.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -199,6 +200,9 @@ pub struct RunRecord {
     /// When the run began.
     #[serde(default)]
     pub started_at: String,
+    /// Rows that triggers of the database wrote besides, by table: their owner allows it, and it is not undone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_triggers: BTreeMap<String, u64>,
     /// Rows of the held diff that the approver left out.
     #[serde(default)]
     pub left_out: usize,
@@ -238,6 +242,7 @@ impl RunRecord {
             timing_ms: Timing::default(),
             error: None,
             started_at: String::new(),
+            by_triggers: BTreeMap::new(),
             left_out: 0,
             rebases: None,
             continues: None,
@@ -483,6 +488,23 @@ pub struct VerdictRecord {
     pub history: Vec<Round>,
     /// What was changed that the planner had written.
     pub modifications: Vec<Modification>,
+    /// Who gave a second opinion of a model's program that changes something, or why nobody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
+}
+
+/// A second opinion of a program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Review {
+    /// The model that gave it; nobody if it is not there.
+    pub by: Option<String>,
+    /// Whether it consents to the program being carried out.
+    pub consents: bool,
+    /// The SHA-256 of the program; of a run of several steps, of their programs and the outline.
+    pub program_sha256: String,
+    /// Why there is no consent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
 }
 
 /// What running the code gave.

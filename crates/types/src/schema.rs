@@ -60,8 +60,12 @@ pub enum ColumnType {
     Boolean,
     /// A point in time, written in ISO 8601.
     Timestamp,
+    /// A decimal, exact to its last digit.
+    Decimal,
     /// A nested value: a list or an object.
     Json,
+    /// Whatever was written: text, a number, a truth value or a nested one.
+    Any,
 }
 
 /// Describes types that stand in a file as one text, for editors.

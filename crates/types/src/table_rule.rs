@@ -142,12 +142,6 @@ pub enum Step {
     Rises,
     /// Above it or equal.
     DoesNotFall,
-    /// Later by more than so many seconds.
-    Gap(f64),
-    /// Apart by more than this.
-    Jump(f64),
-    /// Apart by more than this share of the value before.
-    JumpShare(f64),
 }
 
 /// A rule as SQL for one database. Rows are known by `ordain_row`, their place in the table from zero.

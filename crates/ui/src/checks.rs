@@ -8,7 +8,7 @@ mod report;
 use maud::{Markup, html};
 use ordain_checks::report::PastResult;
 use ordain_checks::report::words::by_weight;
-use ordain_checks::{Check, CheckResult, CheckStatus};
+use ordain_checks::{Check, CheckResult, CheckStatus, Mark, Tone};
 
 pub use compare::{Comparison, compare};
 pub use edit::{Form, Preview, confirm, edit, suggestions};
@@ -189,7 +189,7 @@ fn one(row: &Row, viewer: &Viewer) -> Markup {
     let address = format!("/checks/{}", in_path(&check.check_id));
     html! {
         tr data-row {
-            td { (status(row.last().map(|last| last.status))) @if !check.enabled { " " span.muted { "off" } } }
+            td { (status(row.last().map(PastResult::mark))) @if !check.enabled { " " span.muted { "off" } } }
             td.wide { a href=(address) { (visible(&check.check_name)) } " " code.muted.below { (visible(&check.check_id)) } @if check.blocking { " " (chip("calm", "blocking")) } }
             td.extra { (visible(&check.target_table.join(", "))) span.muted.below { (check.severity.name()) } }
             td.extra { @if let Some(owner) = &check.owner { (visible(owner)) } span.below { @for tag in &check.tags { span.tag { (visible(tag)) } " " } } }
@@ -217,7 +217,7 @@ pub(crate) fn results(results: &[CheckResult]) -> Markup {
                 div.scroll tabindex="0" role="region" aria-label="Results" { table.list {
                     thead { tr { th scope="col" { "Status" } th scope="col" { "Check" } th scope="col" { "What was found" } th scope="col" { "Severity" } th.right scope="col" { "Took" } } }
                     tbody { @for result in by_weight(results) { tr data-row {
-                        td { (status(Some(result.status))) }
+                        td { (status(Some(result.mark()))) }
                         td.wide { a href={ "/checks/" (in_path(&result.check_id)) } { (visible(&result.check_name)) } " " code.muted.below { (visible(&result.check_id)) } }
                         td { (visible(&result.summary)) }
                         td { (result.severity.name()) }
@@ -236,21 +236,14 @@ pub(crate) fn run_form(address: &str, words: &str, viewer: &Viewer) -> Markup {
     }
 }
 
-/// A status as a word with a shape and a colour of its own; `None` has never run.
-pub(crate) fn status(status: Option<CheckStatus>) -> Markup {
-    match status {
-        Some(CheckStatus::Pass) => chip("good", "passed"),
-        Some(CheckStatus::Warn) => chip("wait", "warned"),
-        Some(CheckStatus::Fail) => chip("bad", "failed"),
-        Some(CheckStatus::Error) => chip("error", "error"),
-        Some(CheckStatus::Skipped) => chip("off", "skipped"),
-        None => chip("never", "never run"),
-    }
+/// How a result stands as a word with a shape and a colour of its own; `None` has never run.
+pub(crate) fn status(mark: Option<Mark>) -> Markup {
+    mark.map_or_else(|| chip("never", "never run"), |mark| chip(mark.tone.class(), mark.word))
 }
 
 /// The same from its name in an event.
 pub(crate) fn status_named(name: &str) -> Markup {
-    status(CheckStatus::named(name))
+    status(CheckStatus::named(name).map(|status| Mark::of(status, None)))
 }
 
 /// The last results as bars: height and colour by status, a list of words for screen readers.
@@ -258,13 +251,13 @@ pub(crate) fn sparkline(history: &[PastResult]) -> Markup {
     const WIDTH: usize = 3;
     const HEIGHT: usize = 16;
     let shown = &history[history.len().saturating_sub(SPARK_MAX)..];
-    let passed = shown.iter().filter(|past| past.status == CheckStatus::Pass).count();
+    let passed = shown.iter().filter(|past| past.mark().tone == Tone::Good).count();
     html! {
         @if !shown.is_empty() {
             svg.spark width=(SPARK_MAX * WIDTH) height=(HEIGHT) viewBox={ "0 0 " (SPARK_MAX * WIDTH) " " (HEIGHT) } role="img"
                 aria-label={ (passed) " of the last " (counted(shown.len(), "run", "runs")) " passed" } {
                 @for (place, past) in shown.iter().enumerate() {
-                    @let (class, height) = bar(past.status);
+                    @let (class, height) = bar(past.mark());
                     rect class=(class) x=((SPARK_MAX - shown.len() + place) * WIDTH) y=(HEIGHT - height) width=(WIDTH - 1) height=(height) {}
                 }
             }
@@ -272,12 +265,12 @@ pub(crate) fn sparkline(history: &[PastResult]) -> Markup {
     }
 }
 
-const fn bar(status: CheckStatus) -> (&'static str, usize) {
-    match status {
-        CheckStatus::Pass => ("good", 6),
-        CheckStatus::Warn => ("wait", 10),
-        CheckStatus::Fail => ("bad", 16),
-        CheckStatus::Error => ("error", 16),
-        CheckStatus::Skipped => ("off", 3),
-    }
+const fn bar(mark: Mark) -> (&'static str, usize) {
+    let height = match mark.tone {
+        Tone::Good => 6,
+        Tone::Wait => 10,
+        Tone::Bad | Tone::Error | Tone::Open => 16,
+        Tone::Off => 3,
+    };
+    (mark.tone.class(), height)
 }

@@ -63,7 +63,7 @@ fn create(typed: &[(String, String)], viewer: &Viewer) -> Markup {
         form.card.row method="post" action="/keys" {
             (viewer.hidden_token())
             label { "Name" input type="text" name="name" value=(field("name")) maxlength="100" required autocomplete="off"; }
-            fieldset { legend { "Scopes" } @for scope in ["read", "run", "approve", "admin"] { label { input type="checkbox" name="scope" value=(scope) checked[is_chosen(scope)]; " " (scope) } " " } }
+            fieldset { legend { "Scopes" } @for scope in ["metrics", "read", "run", "approve", "admin"] { label { input type="checkbox" name="scope" value=(scope) checked[is_chosen(scope)]; " " (scope) } " " } }
             label { "Ends after" input type="text" name="expires" value=(field("expires")) placeholder="90d, or never" autocomplete="off"; }
             button.primary type="submit" { "Create a key" }
         }

@@ -1,7 +1,7 @@
 //! The start: how everything stands, what needs somebody, and the last thirty days.
 
 use maud::{Markup, html};
-use ordain_checks::CheckStatus;
+use ordain_checks::Mark;
 use ordain_types::RunRecord;
 
 use crate::chart::{self, Chart};
@@ -13,9 +13,9 @@ use crate::text::{grouped, in_path, lines, visible, when};
 #[derive(Debug, Clone, Default)]
 pub struct Overview {
     /// How many checks have each status; `None` has never run.
-    pub checks: Vec<(Option<CheckStatus>, usize)>,
+    pub checks: Vec<(Option<Mark>, usize)>,
     /// Checks that failed or could not be evaluated: id and name.
-    pub failing: Vec<(CheckStatus, String, String)>,
+    pub failing: Vec<(Mark, String, String)>,
     /// Runs that wait for approval, newest first, and how many there are.
     pub waiting: (Vec<RunRecord>, u64),
     /// The newest runs.

@@ -1,13 +1,13 @@
 //! Tables and their rows, and who changed a row.
 
 use maud::{Markup, html};
-use ordain_store::TableInfo;
-use ordain_types::{Column, Row, RunRecord};
+use ordain_store::{RowEvent, TableInfo};
+use ordain_types::{Column, Row};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::parts::{Pager, chip, empty, state};
-use crate::text::{cell, cells, counted, grouped, in_path, is_number, lines, visible, when};
+use crate::text::{cell, cells, grouped, in_path, is_number, lines, visible, when};
 
 /// The list of tables: those of the store, and those of files in `data` with their files.
 pub fn list(tables: &[TableInfo], files: &[(String, String)]) -> Markup {
@@ -221,28 +221,14 @@ fn key(page: &RowsPage, row: &Row) -> Option<String> {
     (!names.is_empty()).then(|| serde_json::to_string(&key).ok()).flatten()
 }
 
-/// What a run did to one row.
-#[derive(Debug, Clone)]
-pub struct RowEvent {
-    /// The run.
-    pub run: RunRecord,
-    /// Who asked for it.
-    pub who: String,
-    /// The row before; `None` if it was added.
-    pub before: Option<Row>,
-    /// The row after; `None` if it was removed.
-    pub after: Option<Row>,
-}
-
-/// Who changed a row, by which run. `looked` says how many runs were looked through.
-pub fn history(table: &str, key: &Row, events: &[RowEvent], looked: usize, pager: &Pager) -> Markup {
+/// Who changed a row, by which run.
+pub fn history(table: &str, key: &Row, events: &[RowEvent], pager: &Pager) -> Markup {
     html! {
         p.crumbs { a href="/tables" { "Tables" } " / " a href={ "/tables/" (in_path(table)) } { (visible(table)) } }
         h1 { "History of " @for (name, value) in &key.fields { (visible(name)) " " (cell(Some(value))) " " } }
-        p.muted { (counted(looked, "run that changed rows was", "runs that changed rows were")) " looked through, newest first." }
-        @if events.is_empty() { (empty("None of them changed this row.", &html! {})) }
+        @if events.is_empty() { (empty("No run that you may see changed this row.", &html! {})) }
         ol.plain.lined { @for event in events { li {
-            p.meta { (state(event.run.state)) " " a href={ "/runs/" (event.run.run_id.as_str()) } { (lines(&event.run.request, 120)) } " · by " code { (visible(&event.who)) } " · " (when(&event.run.started_at)) }
+            p.meta { (state(event.state)) " " a href={ "/runs/" (event.run_id.as_str()) } { (lines(&event.request, 120)) } " · by " code { (visible(&event.who)) } " · " (when(&event.at)) @if let Some(undone) = &event.undone_at { " · undone " (when(undone)) } }
             (changes(event))
         } } }
         (pager.show())

@@ -234,7 +234,7 @@ pub(super) async fn check_anchors(catalog: &Catalog, store: &Store, root: &Path)
         };
         let reply = transaction.carry_out(Call::Query { sql, params: params.into() }).await?;
         let value = match &reply {
-            Reply::Found { rows } => rows.first().and_then(|row| row.get("value")?.as_f64()),
+            Reply::Found { rows, .. } => rows.first().and_then(|row| row.get("value")?.as_f64()),
             _ => None,
         };
         if !value.is_some_and(|value| (value - anchor).abs() <= 1e-6 * anchor.abs().max(1.0)) {

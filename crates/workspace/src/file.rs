@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ordain_cell::Level;
+use ordain_cell::profile::Profile;
 use ordain_store::{ColumnDeclaration, Invariant, TableDeclaration};
 use ordain_types::{
     Action, Approval, Budgets, ChangePolicy, ColumnNotes, ColumnType, DataNotes, Ending, Limits, Metric,
@@ -69,7 +70,7 @@ pub(super) struct StoreSection {
     pub(super) tables: Option<Vec<String>>,
     /// Where the ledger's checkpoint is kept.
     pub(super) checkpoint: Option<String>,
-    /// The folder or the bucket that all nodes of a cluster reach, for files.
+    /// The folder that all nodes of a cluster reach, for files.
     pub(super) files: Option<String>,
     /// The role under which plan SQL runs.
     pub(super) plan_role: Option<String>,
@@ -85,7 +86,6 @@ pub(super) struct BackupSection {
 
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each rule that the owner may write down")]
 pub(super) struct TableSection {
     description: Option<String>,
     synonyms: Vec<String>,
@@ -99,8 +99,17 @@ pub(super) struct TableSection {
     max_rows_changed: Option<u64>,
     columns: BTreeMap<String, ColumnSection>,
     index: Vec<Names>,
-    accept_triggers: bool,
+    triggers: Triggers,
     pub(super) roles: RolesSection,
+}
+
+/// Whether triggers of the database may write rows that no diff shows.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Triggers {
+    #[default]
+    Refuse,
+    Allow,
 }
 
 /// `"name"` or `["order_id", "line"]`.
@@ -126,6 +135,11 @@ pub(super) struct InvariantSection {
 pub(super) struct ModelSection {
     pub(super) name: Option<String>,
     pub(super) base_url: Option<String>,
+    /// Further models that callers of a server may name.
+    pub(super) others: Vec<String>,
+    /// Whether the model is shown values of rows beside the schema [default: true].
+    pub(super) samples: Option<bool>,
+    pub(super) reader: Option<ReaderPlace>,
     pub(super) review: Option<bool>,
     pub(super) review_outline: Option<bool>,
     pub(super) temperature: Option<f64>,
@@ -133,6 +147,16 @@ pub(super) struct ModelSection {
     pub(super) timeout: Option<WrittenDuration>,
     pub(super) small: Option<bool>,
     pub(super) effort: Option<String>,
+}
+
+/// Which requests the reader answers where a model is configured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ReaderPlace {
+    /// Those that it understands; the model answers the others.
+    First,
+    /// None.
+    Never,
 }
 
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
@@ -176,6 +200,8 @@ pub(super) struct LimitsSection {
     artifact_bytes: Option<WrittenBytes>,
     pub(super) file: Option<WrittenBytes>,
     pub(super) rounds: Option<u32>,
+    /// Whether an outline may commit what is done by a milestone before the rest.
+    pub(super) milestones: bool,
 }
 
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
@@ -194,6 +220,20 @@ pub(super) enum ProfileName {
     Full,
 }
 
+impl ProfileName {
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        [Self::Core, Self::Data, Self::Full].into_iter().find(|name| name.profile().name() == text)
+    }
+
+    pub(super) fn profile(self) -> Profile {
+        match self {
+            Self::Core => Profile::Core,
+            Self::Data => Profile::Data,
+            Self::Full => Profile::Full,
+        }
+    }
+}
+
 #[derive(Debug, Default, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct SandboxSection {
@@ -207,6 +247,8 @@ pub(super) struct ChecksSection {
     pub(super) failures_table: Option<String>,
     /// The number of rows from which on a database judges a table in place of pandas [default: 2000000].
     pub(super) large_rows: Option<u64>,
+    /// The public key of the workspace that compiles checks: with its seal, `check run --frozen` runs code of a model.
+    pub(super) key: Option<String>,
     /// What DuckDB may write to disk for a check of such a table [default: 8GiB].
     pub(super) scratch: Option<WrittenBytes>,
 }
@@ -273,7 +315,7 @@ impl TableSection {
             hidden: self.hidden,
             hidden_columns: self.hidden_columns,
             max_rows_changed: self.max_rows_changed,
-            accept_triggers: self.accept_triggers,
+            allows_triggers: self.triggers == Triggers::Allow,
         }
     }
 }
@@ -298,20 +340,6 @@ impl LimitsSection {
             artifact_bytes: bytes(self.artifact_bytes, usual.artifact_bytes),
             artifacts: self.artifacts.unwrap_or(usual.artifacts),
             file_bytes: bytes(self.file, usual.file_bytes),
-        }
-    }
-}
-
-impl ProfileName {
-    pub(super) fn parse(text: &str) -> Option<Self> {
-        [Self::Core, Self::Data, Self::Full].into_iter().find(|profile| profile.as_str() == text)
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Core => "core",
-            Self::Data => "data",
-            Self::Full => "full",
         }
     }
 }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::error::WorkspaceError;
@@ -55,6 +55,42 @@ pub(crate) fn open(root: &Path, path: &Path) -> Result<Option<File>, String> {
     };
     let is_ordinary = file.metadata().map_err(|error| error.to_string())?.is_file();
     if is_ordinary { Ok(Some(file)) } else { Err(NOT_ORDINARY.to_owned()) }
+}
+
+/// Refuses a folder below the root in which something is neither an ordinary file nor a folder, down to so many levels: a
+/// link in it leads what is written there to somebody else's files.
+pub(crate) fn check_folder(root: &Path, name: &str, levels: u32) -> Result<(), String> {
+    const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    let below = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+    let failed = |errno: Errno| format!("`{name}`: {}", std::io::Error::from(errno));
+    let top = rustix::fs::openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(failed)?;
+    let folder = match rustix::fs::openat2(&top, name, FLAGS, Mode::empty(), below) {
+        Ok(folder) => folder,
+        Err(Errno::NOENT) => return Ok(()),
+        Err(Errno::LOOP | Errno::NOTDIR | Errno::XDEV) => {
+            return Err(format!("`{name}` is not a folder, so nothing is kept there"));
+        }
+        Err(errno) => return Err(failed(errno)),
+    };
+    for entry in rustix::fs::Dir::read_from(&folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let file = entry.file_name();
+        if matches!(file.to_bytes(), b"." | b"..") {
+            continue;
+        }
+        let within = format!("{name}/{}", file.to_string_lossy());
+        let stat = match rustix::fs::statat(&folder, file, AtFlags::SYMLINK_NOFOLLOW) {
+            // Another process has removed it.
+            Err(Errno::NOENT) => continue,
+            stat => stat.map_err(failed)?,
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory if levels > 1 => check_folder(root, &within, levels - 1)?,
+            FileType::Directory | FileType::RegularFile | FileType::Socket => {}
+            _ => return Err(format!("`{within}` is a link or a device, so the workspace is not used")),
+        }
+    }
+    Ok(())
 }
 
 const NOT_ORDINARY: &str = "it is not an ordinary file, so it is not read";

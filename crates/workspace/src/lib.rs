@@ -25,16 +25,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ordain_cell::Level;
+use ordain_cell::profile::Profile;
 use ordain_planner::ModelSettings;
 use ordain_store::{
-    BucketOptions, Database, FilePlace, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions,
-    TableDeclaration,
+    Database, Invariant, Secret, Store, StoreError, StoreLimits, StoreOptions, TableDeclaration,
 };
 use ordain_tools::{Notify, NotifySettings, Secrets, SnapshotFile, ToolSettings, Toolbox};
 use ordain_types::{Approval, Budgets, Catalog, Limits, Schema};
 use sha2::{Digest as _, Sha256};
 
-pub use backup::{BackupPlace, BackupSettings};
+pub use backup::{BackupSettings, read_folder};
 pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
 pub use example::{EXAMPLES, Example, InitError, init, init_around};
@@ -82,7 +82,7 @@ pub struct Workspace {
     /// The file with the ledger's checkpoint, where it is not kept beside the database.
     pub checkpoint: Option<PathBuf>,
     /// Where all nodes of a cluster reach the content of files; it is in the database without one.
-    pub shared_files: Option<FilePlace>,
+    pub shared_files: Option<PathBuf>,
     /// The role under which plan SQL runs on PostgreSQL.
     pub plan_role: Option<String>,
     /// Where copies of the store go, and how often they are made.
@@ -93,6 +93,8 @@ pub struct Workspace {
     pub failures_table: Option<String>,
     /// The number of rows from which on a database judges a table in place of pandas.
     pub large_rows: u64,
+    /// The public key whose seal makes compiled checks run that a model wrote.
+    pub checks_key: Option<String>,
     /// What DuckDB may write to disk for a check of such a table.
     pub scratch_bytes: u64,
     /// What columns mean, where the owner declared it.
@@ -113,8 +115,10 @@ pub struct Workspace {
     pub budgets: Budgets,
     /// Whether every outline waits for a person.
     pub holds_outlines: bool,
-    /// The Python packages that plans find: `core`, `data` or `full`.
-    pub profile: String,
+    /// Whether an outline may commit what is done by a milestone, before the rest.
+    pub milestones: bool,
+    /// The Python packages that plans find.
+    pub profile: Profile,
     /// Further packages that plans find.
     pub own_packages: OwnPackages,
     /// The isolation below which nothing runs.
@@ -188,21 +192,19 @@ impl Workspace {
     /// The same, where a folder without the file says nothing.
     fn read_if_there(root: &Path) -> Result<(String, file::File, Environment), WorkspaceError> {
         let text = inside::text(root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
+        // Two levels: below them are the files of runs, whose names nobody knows before.
+        inside::check_folder(root, STATE, 2).map_err(|message| WorkspaceError {
+            file: STATE.to_owned(),
+            line: None,
+            message,
+            hint: Some("remove it; it is made anew".to_owned()),
+        })?;
         let environment = Environment::read(root)?;
         let mut file = file::parse(&text)?;
         settings::apply(&mut file, &environment)?;
-        // Replies that the workspace brings along are one of its files, whatever folder the command is started in.
         let is_users = matches!(environment.find("ORDAIN_MODEL"), Some((_, VariableSource::Process)));
-        if let Some(path) =
-            file.model.name.as_ref().and_then(|name| name.strip_prefix(REPLAY)).filter(|_| !is_users)
-        {
-            inside::check(root, Path::new(path)).map_err(|message| WorkspaceError {
-                file: FILE.to_owned(),
-                line: None,
-                message: format!("`model.name`, `{REPLAY}{path}`: {message}"),
-                hint: Some("put the file into the workspace's folder".to_owned()),
-            })?;
-            file.model.name = Some(format!("{REPLAY}{}", root.join(path).display()));
+        if let Some(name) = file.model.name.as_mut().filter(|_| !is_users) {
+            *name = own_replies(root, "model.name", name)?;
         }
         Ok((text, file, environment))
     }
@@ -282,12 +284,12 @@ impl Workspace {
 
     /// The packages of the workspace's profile, and its own.
     pub fn packages(&self) -> Vec<String> {
-        let packages = match self.profile.as_str() {
-            "core" => ordain_verify::CORE_IMPORTS,
-            "data" => ordain_verify::DATA_IMPORTS,
-            _ => ordain_verify::FULL_IMPORTS,
-        };
-        packages.iter().map(|&name| name.to_owned()).chain(self.own_packages.modules()).collect()
+        self.profile
+            .imports()
+            .iter()
+            .map(|&name| name.to_owned())
+            .chain(self.own_packages.modules())
+            .collect()
     }
 
     /// Opens the workspace's store to look at its ledger, also where the database is not the one that it should be.
@@ -334,24 +336,23 @@ impl Workspace {
             helpers: String::new(),
             database,
             checkpoint,
-            shared_files: shared_files(root, file.store.files, &environment)?,
+            shared_files: shared_files(root, file.store.files.as_deref())?,
             plan_role: file.store.plan_role,
             backup: BackupSettings::of(root, &file.backup)?,
             tables: tables(root, file.tables, file.checks.failures_table.as_deref())?,
             failures_table: file.checks.failures_table,
             large_rows: file.checks.large_rows.unwrap_or(LARGE_ROWS),
+            checks_key: file.checks.key,
             scratch_bytes: file.checks.scratch.map_or(SCRATCH_BYTES, |written| written.0),
             invariants: file.invariants.into_iter().map(file::InvariantSection::invariant).collect(),
-            model: model(file.model)?,
+            model: model(root, file.model)?,
             approval: file.approval.mode,
             holds_outlines: file.approval.outline,
+            milestones: file.limits.milestones,
             budgets: file.budget.budgets(),
             rounds: file.limits.rounds.unwrap_or(3),
             limits: file.limits.limits(),
-            profile: file
-                .python
-                .profile
-                .map_or_else(|| "core".to_owned(), |profile| profile.as_str().to_owned()),
+            profile: file.python.profile.map_or(Profile::Core, file::ProfileName::profile),
             own_packages: OwnPackages::read(root, file.python.packages)?,
             minimum_isolation: file.sandbox.minimum.map_or(Level::Full, file::LevelName::level),
             tools: tools(root, file.tools, &environment)?.with_notify(notify(file.notify, &environment)?),
@@ -439,7 +440,20 @@ fn notify(
     made.collect()
 }
 
-fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
+/// A model as it is named for the workspace. Replies that it brings along are one of its files, whatever folder the command
+/// is started in.
+fn own_replies(root: &Path, key: &str, name: &str) -> Result<String, WorkspaceError> {
+    let Some(path) = name.strip_prefix(REPLAY) else { return Ok(name.to_owned()) };
+    inside::check(root, Path::new(path)).map_err(|message| WorkspaceError {
+        file: FILE.to_owned(),
+        line: None,
+        message: format!("`{key}`, `{REPLAY}{path}`: {message}"),
+        hint: Some("put the file into the workspace's folder".to_owned()),
+    })?;
+    Ok(format!("{REPLAY}{}", root.join(path).display()))
+}
+
+fn model(root: &Path, section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
     let usual = ModelSettings::default();
     let wrong = |message: &str| {
         Err(WorkspaceError { file: FILE.to_owned(), line: None, message: message.to_owned(), hint: None })
@@ -453,9 +467,14 @@ fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
     if section.effort.as_ref().is_some_and(|effort| !EFFORTS.contains(&effort.as_str())) {
         return wrong("`model.effort` is `minimal`, `low`, `medium` or `high`");
     }
+    let others =
+        section.others.iter().map(|name| Ok((name.clone(), own_replies(root, "model.others", name)?)));
     Ok(ModelSettings {
+        others: others.collect::<Result<_, WorkspaceError>>()?,
+        samples: section.samples.unwrap_or(usual.samples),
         name: section.name.unwrap_or(usual.name),
         base_url: section.base_url,
+        reader_first: section.reader == Some(file::ReaderPlace::First),
         review: section.review.unwrap_or(usual.review),
         review_outline: section.review_outline.unwrap_or(usual.review_outline),
         temperature: section.temperature,
@@ -466,33 +485,14 @@ fn model(section: file::ModelSection) -> Result<ModelSettings, WorkspaceError> {
     })
 }
 
-/// The region that requests to a bucket are signed for where nothing else is said; most services of one's own take it.
-const REGION: &str = "us-east-1";
-
-fn shared_files(
-    root: &Path,
-    place: Option<String>,
-    environment: &Environment,
-) -> Result<Option<FilePlace>, WorkspaceError> {
-    let Some(address) = place else { return Ok(None) };
-    if !address.contains("://") {
-        return Ok(Some(FilePlace::Folder(root.join(address))));
-    }
-    let needed = |name: &str| {
-        environment.get(name).ok_or_else(|| WorkspaceError {
-            file: FILE.to_owned(),
-            line: None,
-            message: format!("the environment variable `{name}`, which `store.files` needs, is not set"),
-            hint: Some("set it to a key that may read, write and remove objects of the bucket".to_owned()),
-        })
-    };
-    Ok(Some(FilePlace::Bucket(BucketOptions {
-        region: environment.get("AWS_REGION").unwrap_or_else(|| REGION.to_owned()),
-        key_id: needed("AWS_ACCESS_KEY_ID")?,
-        secret: Secret(needed("AWS_SECRET_ACCESS_KEY")?),
-        token: environment.get("AWS_SESSION_TOKEN").map(Secret),
-        address,
-    })))
+fn shared_files(root: &Path, place: Option<&str>) -> Result<Option<PathBuf>, WorkspaceError> {
+    let folder = place.map(read_folder).transpose().map_err(|(message, hint)| WorkspaceError {
+        file: FILE.to_owned(),
+        line: None,
+        message: format!("`store.files`: {message}"),
+        hint: Some(hint.to_owned()),
+    })?;
+    Ok(folder.map(|folder| root.join(folder)))
 }
 
 fn database(
@@ -538,7 +538,7 @@ fn optional(root: &Path, name: &str) -> Result<String, WorkspaceError> {
     Ok(inside::text(root, name, TEXT_BYTES_MAX)?.unwrap_or_default())
 }
 
-/// Refuses a workspace whose seeds or state lie outside of it.
+/// Refuses a workspace whose seeds lie outside of it.
 fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
     let wrong = |what: String, message: String, hint: &str| WorkspaceError {
         file: FILE.to_owned(),
@@ -553,13 +553,7 @@ fn check_paths(root: &Path, file: &file::File) -> Result<(), WorkspaceError> {
                 .map_err(|message| wrong(what, message, "put the file into the workspace's folder"))?;
         }
     }
-    match fs_err::symlink_metadata(root.join(STATE)) {
-        Ok(metadata) if !metadata.is_dir() => {
-            let message = "it is not a folder, so nothing is kept there".to_owned();
-            Err(wrong(format!("`{STATE}`"), message, "remove it; it is made anew"))
-        }
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::environment::{Environment, VariableSource};
 use super::error::WorkspaceError;
-use super::file::{File, LevelName, ProfileName, WrittenBytes, WrittenDuration};
+use super::file::{File, LevelName, ProfileName, ReaderPlace, WrittenBytes, WrittenDuration};
 use super::trust::VARIABLE;
 use super::{FILE, Workspace};
 
@@ -92,22 +92,33 @@ pub const SETTINGS: &[Setting] = &[
     setting(
         "store.files",
         &["ORDAIN_STORE_FILES"],
-        "a folder or https://HOST/BUCKET that all nodes of a cluster reach, for files; without it they are in the database",
+        "a folder that all nodes of a cluster reach, for files; without it they are in the database",
     ),
     setting(
         "store.plan_role",
         &["ORDAIN_STORE_PLAN_ROLE"],
         "the role under which plan SQL runs on PostgreSQL",
     ),
-    setting(
-        "backup.to",
-        &["ORDAIN_BACKUP_TO"],
-        "the folder or address for copies of the store, best elsewhere",
-    ),
+    setting("backup.to", &["ORDAIN_BACKUP_TO"], "the folder for copies of the store, best elsewhere"),
     setting("backup.every", &["ORDAIN_BACKUP_EVERY"], "how often a server makes a copy"),
     setting("backup.keep", &["ORDAIN_BACKUP_KEEP"], "how many copies are kept"),
     setting("model.name", &["ORDAIN_MODEL"], "who writes plans: auto, rules, or PROVIDER:MODEL"),
     setting("model.base_url", &["ORDAIN_MODEL_BASE_URL"], "the address of an OpenAI-compatible server"),
+    setting(
+        "model.others",
+        &["ORDAIN_MODEL_OTHERS"],
+        "further models that callers of a server may name, separated by commas",
+    ),
+    setting(
+        "model.samples",
+        &["ORDAIN_MODEL_SAMPLES"],
+        "whether a model is shown values of rows beside the schema",
+    ),
+    setting(
+        "model.reader",
+        &["ORDAIN_MODEL_READER"],
+        "whether the reader answers what it understands before a model is asked: first or never",
+    ),
     setting("model.review", &["ORDAIN_MODEL_REVIEW"], "whether a model gives a second opinion of code"),
     setting(
         "model.review_outline",
@@ -157,10 +168,6 @@ pub const SETTINGS: &[Setting] = &[
     secret(&["GEMINI_API_KEY", "GOOGLE_API_KEY"], "the key for Gemini"),
     secret(&["OPENROUTER_API_KEY", "API_KEY"], "the key for OpenRouter"),
     secret(&["ORDAIN_API_KEY"], "the key for the server at model.base_url, or for any provider"),
-    secret(&["AWS_ACCESS_KEY_ID"], "the name of the key for the bucket of `store.files`"),
-    secret(&["AWS_SECRET_ACCESS_KEY"], "the key for that bucket"),
-    secret(&["AWS_SESSION_TOKEN"], "what a key for a while comes with"),
-    variable(&["AWS_REGION"], "the bucket's region; us-east-1 if it is not said"),
     of_process(&["ORDAIN_WORKSPACE"], "the workspace's folder, where no flag names it"),
     of_process(&[VARIABLE], "folders of workspaces that are accepted as they are, separated by colons"),
     of_process(ARTIFACTS, "where the files that runs leave are kept, if not in the workspace"),
@@ -278,6 +285,9 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
         "backup.keep" => file.backup.keep = Some(number(value)?),
         "model.name" => file.model.name = text(),
         "model.base_url" => file.model.base_url = text(),
+        "model.others" => file.model.others = names(value),
+        "model.samples" => file.model.samples = Some(switch(value)?),
+        "model.reader" => file.model.reader = Some(reader(value)?),
         "model.review" => file.model.review = Some(switch(value)?),
         "model.review_outline" => file.model.review_outline = Some(switch(value)?),
         "model.effort" => file.model.effort = text(),
@@ -304,11 +314,24 @@ fn set(file: &mut File, key: &str, value: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Names that are separated by commas.
+fn names(value: &str) -> Vec<String> {
+    value.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
 fn switch(value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
         _ => Err("it is true or false".to_owned()),
+    }
+}
+
+fn reader(value: &str) -> Result<ReaderPlace, String> {
+    match value {
+        "first" => Ok(ReaderPlace::First),
+        "never" => Ok(ReaderPlace::Never),
+        _ => Err("it is first or never".to_owned()),
     }
 }
 
@@ -361,16 +384,16 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "store.checkpoint" => {
             return workspace.checkpoint.as_ref().map(|path| path.display().to_string());
         }
-        "store.files" => return workspace.shared_files.as_ref().map(ToString::to_string),
+        "store.files" => return workspace.shared_files.as_ref().map(|folder| folder.display().to_string()),
         "store.plan_role" => return workspace.plan_role.clone(),
-        "backup.to" => {
-            let copies = &workspace.backup;
-            copies.address.clone().unwrap_or_else(|| copies.folder.display().to_string())
-        }
+        "backup.to" => workspace.backup.folder.display().to_string(),
         "backup.every" => return workspace.backup.every.map(format_duration),
         "backup.keep" => return workspace.backup.keep.map(|keep| keep.to_string()),
         "model.name" => model.name.clone(),
         "model.base_url" => return model.base_url.clone(),
+        "model.others" => model.others.keys().cloned().collect::<Vec<_>>().join(", "),
+        "model.samples" => model.samples.to_string(),
+        "model.reader" => if model.reader_first { "first" } else { "never" }.to_owned(),
         "model.review" => model.review.to_string(),
         "model.review_outline" => model.review_outline.to_string(),
         "model.temperature" => return model.temperature.map(|temperature| temperature.to_string()),
@@ -386,7 +409,7 @@ fn value(workspace: &Workspace, key: &str) -> Option<String> {
         "limits.output" => format_bytes(limits.output_bytes),
         "limits.file" => format_bytes(limits.file_bytes),
         "limits.rounds" => workspace.rounds.to_string(),
-        "python.profile" => workspace.profile.clone(),
+        "python.profile" => workspace.profile.to_string(),
         "sandbox.minimum" => workspace.minimum_isolation.to_string(),
         _ => return None,
     })

@@ -134,7 +134,7 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
         asks.insert(format!("model.base_url = {address}"));
     }
     if let Some(address) = store_address(file, environment).filter(|_| !is_own("ORDAIN_STORE_URL")) {
-        asks.insert(format!("store.url = {}", without_password(&address)));
+        asks.insert(format!("store.url = {address}"));
     }
     for (key, variable, folder) in [
         ("store.checkpoint", "ORDAIN_STORE_CHECKPOINT", &file.store.checkpoint),
@@ -150,29 +150,28 @@ pub(super) fn asked(root: &Path, file: &File, environment: &Environment) -> Resu
         asks.insert(format!("sandbox.minimum = {minimum}"));
     }
     for (name, tool) in &file.tools {
-        asks.insert(format!("tools.{name} = {}", tool.place()));
+        let variables: Vec<&str> = tool.variables().map(String::as_str).collect();
+        let given =
+            if variables.is_empty() { String::new() } else { format!(" with {}", variables.join(", ")) };
+        asks.insert(format!("tools.{name} = {}{given}", tool.place()));
     }
     for (name, notify) in &file.notify {
-        // A variable of the process is the user's own.
-        let variable = notify.url.strip_prefix("env:");
-        if !variable.is_some_and(is_own) {
-            let to: Vec<&str> = notify.to.iter().map(String::as_str).collect();
-            let to = if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
-            asks.insert(format!("notify.{name} = {}{to}", notify.url));
-        }
+        let to: Vec<&str> = notify.to.iter().map(String::as_str).collect();
+        let to = if to.is_empty() { String::new() } else { format!(" to {}", to.join(", ")) };
+        asks.insert(format!("notify.{name} = {}{to}", notify.url));
     }
     Ok(Accepted { root: resolved(root), owners, asks })
 }
 
 /// The address of a database that the workspace's own files name: what a database holds is asked for there, and the
-/// requests go to it.
+/// requests go to it. A variable of the user's that they name is as good as an address: it may be another project's.
 fn store_address(file: &File, environment: &Environment) -> Option<String> {
     let url = file.store.url.as_ref()?;
-    let url = match url.strip_prefix("env:") {
-        Some(name) => environment.find(name).filter(|(_, place)| *place == VariableSource::File)?.0,
-        None => url.clone(),
+    let Some(name) = url.strip_prefix("env:") else {
+        return url.starts_with("postgres").then(|| without_password(url));
     };
-    url.starts_with("postgres").then_some(url)
+    let (value, _) = environment.find(name)?;
+    Some(format!("{url} ({})", without_password(&value)))
 }
 
 /// An address of a database as it can be shown: everything that says where it leads, and no password.

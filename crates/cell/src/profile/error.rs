@@ -57,9 +57,9 @@ pub enum ProfileError {
         /// What it did instead.
         reason: String,
     },
-    /// The Python is older than cells support.
-    #[error("`{}` is Python {found}, and cells need Python 3.10 or newer", python.display())]
-    TooOld {
+    /// The Python is older or newer than the locked packages support.
+    #[error("`{}` is Python {found}, and cells need Python 3.11 to 3.14", python.display())]
+    Unsupported {
         /// What was run.
         python: PathBuf,
         /// Its version.
@@ -164,15 +164,15 @@ impl ProfileError {
                     .into()
             }
             Self::NoPython { named: None } => {
-                "install Python 3.10 or newer (Debian, Ubuntu: `apt install python3 python3-pip`; Fedora: \
+                "install Python 3.11 to 3.14 (Debian, Ubuntu: `apt install python3 python3-pip`; Fedora: \
                  `dnf install python3 python3-pip`), or set ORDAIN_PYTHON to one"
                     .into()
             }
             Self::NoPython { named: Some(_) } | Self::Probe { .. } => {
-                "set ORDAIN_PYTHON to a CPython of version 3.10 or newer, such as `/usr/bin/python3`".into()
+                "set ORDAIN_PYTHON to a CPython of version 3.11 to 3.14, such as `/usr/bin/python3`".into()
             }
-            Self::TooOld { .. } | Self::NotCPython { .. } => {
-                "install CPython 3.10 or newer and set ORDAIN_PYTHON to it, for example \
+            Self::Unsupported { .. } | Self::NotCPython { .. } => {
+                "install CPython 3.11 to 3.14 and set ORDAIN_PYTHON to it, for example \
                  `ORDAIN_PYTHON=/usr/bin/python3.12`"
                     .into()
             }

@@ -125,8 +125,9 @@ fn probe(data_dir: &DataDir, python: &Path) -> Result<Interpreter, ProfileError>
 /// Turns an answer into an interpreter that cells can use, or says why they can't.
 fn judge(python: &Path, answer: Answer) -> Result<Interpreter, ProfileError> {
     let (major, minor, patch) = answer.version;
-    if (major, minor) < (3, 10) {
-        return Err(ProfileError::TooOld {
+    // Said before anything is fetched: the locked packages have wheels for these alone.
+    if !((3, 11)..=(3, 14)).contains(&(major, minor)) {
+        return Err(ProfileError::Unsupported {
             python: python.into(),
             found: format!("{major}.{minor}.{patch}"),
         });
@@ -296,13 +297,24 @@ mod tests {
     }
 
     #[test]
+    fn a_python_without_locked_packages_is_refused_before_any_download() {
+        for version in ["[3,10,14]", "[3,15,0]", "[4,0,0]"] {
+            let json = format!(
+                r#"{{"version":{version},"implementation":"cpython","executable":"/bin/sh","launcher":"/bin/sh"}}"#
+            );
+            let error = answer(&json).unwrap_err();
+            assert!(error.to_string().ends_with("cells need Python 3.11 to 3.14"), "{error}");
+        }
+    }
+
+    #[test]
     fn an_old_python_is_refused_by_its_version_alone() {
         let json =
             r#"{"version":[2,7,18],"implementation":"unknown","executable":"/bin/sh","launcher":"/bin/sh"}"#;
         let error = answer(json).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`/usr/bin/python3` is Python 2.7.18, and cells need Python 3.10 or newer"
+            "`/usr/bin/python3` is Python 2.7.18, and cells need Python 3.11 to 3.14"
         );
         assert!(error.hint().unwrap().contains("ORDAIN_PYTHON"));
     }

@@ -52,7 +52,7 @@ fn a_python_that_is_too_old_is_refused_with_its_version() {
     let old =
         r#"{"version":[3,9,18],"implementation":"cpython","executable":"/bin/sh","launcher":"/bin/sh"}"#;
     let data_dir = scratch.data_dir().with_search_path(scratch.script("python3", &fake_python(old, "")));
-    check(&set_up(&data_dir), "is Python 3.9.18, and cells need Python 3.10 or newer", "ORDAIN_PYTHON=");
+    check(&set_up(&data_dir), "is Python 3.9.18, and cells need Python 3.11 to 3.14", "ORDAIN_PYTHON=");
 }
 
 #[test]

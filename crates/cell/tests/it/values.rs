@@ -35,7 +35,7 @@ async fn variables_come_back_as_plain_data() {
                 'counter': collections.Counter('aab'), 'colour': Colour.RED}\nnothing = None";
     let execution = collect(&world, code, &["answer", "nothing", "missing"]).await;
     let expected = json!({"answer": {"text": "a", "1": [1, 2], "set": [7], "nan": null,
-        "large": "1208925819614629174706176", "bytes": "a\\xff", "date": "2024-02-29", "decimal": "1.10",
+        "large": "1208925819614629174706176", "bytes": "a\\xff", "date": "2024-02-29", "decimal": 1.1,
         "odd\\ud800": "\\ud800", "counter": {"a": 2, "b": 1}, "colour": "Colour.RED"}, "nothing": null});
     assert_eq!(execution.values, object(expected), "{execution:?}");
     assert_eq!(execution.notes, Map::new(), "a variable that is not set is not missed");

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use ordain_types::{Budgets, ErrorClass, Event, RunError, Usage, format_duration};
+use ordain_types::{Budgets, ErrorClass, Event, RunError, StepState, Usage, format_duration};
 
+use super::continued::Continued;
 use crate::outcome::run_error;
 
 /// What a run has used.
@@ -20,6 +21,18 @@ impl Spent {
     pub(crate) fn new(budgets: &Budgets) -> Self {
         let (budgets, started) = (budgets.clone(), Instant::now());
         Self { budgets, started, steps: 0, usage: Usage::default(), dollars: 0.0 }
+    }
+
+    /// The same, after what the runs before have used: a request has one budget.
+    pub(crate) fn after(budgets: &Budgets, continued: Option<&Continued>) -> Self {
+        let mut spent = Self::new(budgets);
+        if let Some(Continued { used, steps, .. }) = continued {
+            spent.add(used.usage, Some(used.dollars));
+            let done = steps.iter().filter(|step| step.state == StepState::Done).count();
+            spent.steps = u32::try_from(done).unwrap_or(u32::MAX);
+            spent.started = spent.started.checked_sub(used.took).unwrap_or(spent.started);
+        }
+        spent
     }
 
     /// Counts what an exchange with a planner used.

@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::continued::Continued;
 use crate::actions::{Acted, Actions};
 use crate::error::EngineError;
-use crate::grant::Grant;
+use crate::grant::{Grant, for_tools};
 use crate::host::{TABLE_CALL, TransactionHost, settled};
 use crate::outcome::COLLECTED;
 use crate::rounds::Accepted;
@@ -77,6 +77,7 @@ impl RunTrial<'_> {
         let begun = store.begin(BeginOptions { run_id, intent });
         let begun = timeout(self.engine.settings.limits.wall, begun).await;
         let mut transaction = begun.map_err(|_elapsed| StoreError::Busy)??;
+        transaction.count_before(self.rows_before());
         transaction.lay(pending).await?;
         Ok(transaction)
     }
@@ -111,6 +112,7 @@ impl RunTrial<'_> {
             executor: engine.executor.as_ref(),
             settings: &engine.settings,
             schema: &self.schema,
+            reads: for_tools(&accepted.effects, &self.policy),
             share_cell: false,
         };
         let mut host = StepHost {
@@ -118,7 +120,7 @@ impl RunTrial<'_> {
             asked: &self.asked,
             program: (accepted, program.policy),
             transaction,
-            grant: Grant::of_plan(&accepted.effects, &self.policy, &engine.settings.catalog),
+            grant: engine.grant(&accepted.effects, &self.policy),
             actions,
             evidence: Evidence::default(),
             acted: Acted::default(),
@@ -187,7 +189,7 @@ impl StepHost<'_> {
             &mut transaction,
             self.grant.clone(),
             &mut self.evidence,
-            Some(self.actions),
+            Some(self.actions.clone()),
         )
         .having_acted(std::mem::take(&mut self.acted))
         .with_tools(tools);

@@ -1,9 +1,12 @@
 //! Runs that go on after another one that is committed: what that one gave, results of its calls included, is their
 //! input. The steps behind a milestone are such a run, and so is a plan that needs what a call gave.
 
+use std::collections::BTreeMap;
+use std::time::Duration;
+
 use ordain_planner::Turn;
 use ordain_store::{OutboxState, Outgoing};
-use ordain_types::{Call, RunId, RunRecord, RunState, StepRecord, StepState, Strategy};
+use ordain_types::{Call, RunId, RunRecord, RunState, StepRecord, StepState, Strategy, Usage};
 use serde_json::{Map, Value, json};
 
 use crate::ask::Ask;
@@ -14,6 +17,8 @@ use crate::work::Origin;
 
 /// The name under which code finds what the earlier run gave, in `inputs`.
 const EARLIER: &str = "earlier";
+/// Runs before it that are counted.
+const RUNS_MAX: usize = 200;
 /// As much of it as a planner is shown.
 const SHOWN_BYTES_MAX: usize = 8_000;
 
@@ -22,9 +27,42 @@ const SHOWN_BYTES_MAX: usize = 8_000;
 pub struct Continued {
     pub(crate) run: RunId,
     pub(crate) steps: Vec<StepRecord>,
+    /// What the runs before have used and changed: limits hold for all runs of a request together.
+    pub(crate) used: Used,
     /// What code finds: `answer`, `calls` and the results of `steps`.
     earlier: Value,
     turn: Turn,
+}
+
+/// What runs that were committed one after the other have used and changed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Used {
+    pub(crate) usage: Usage,
+    pub(crate) dollars: f64,
+    pub(crate) took: Duration,
+    /// Rows that were changed, by table.
+    pub(crate) rows: BTreeMap<String, u64>,
+}
+
+impl Used {
+    fn add(&mut self, record: &RunRecord) {
+        self.usage.model_calls += record.usage.model_calls;
+        self.usage.input_tokens = self.usage.input_tokens.saturating_add(record.usage.input_tokens);
+        self.usage.output_tokens = self.usage.output_tokens.saturating_add(record.usage.output_tokens);
+        self.dollars += ordain_planner::cost_of(record).unwrap_or_default();
+        self.took += Duration::try_from_secs_f64(record.timing_ms.total / 1e3).unwrap_or_default();
+        if record.state == RunState::Committed {
+            for (table, part) in &record.diff.tables {
+                let rows = part.added.len() + part.changed.len() + part.removed.len();
+                *self.rows.entry(table.clone()).or_default() += rows as u64;
+            }
+        }
+    }
+
+    /// Rows of all tables.
+    pub(crate) fn rows_together(&self) -> usize {
+        usize::try_from(self.rows.values().sum::<u64>()).unwrap_or(usize::MAX)
+    }
 }
 
 impl Continued {
@@ -65,13 +103,23 @@ impl Engine {
         let results: Map<String, Value> =
             results.filter_map(|step| Some((step.id.clone(), step.result.clone()?))).collect();
         let earlier = json!({ "answer": record.answer.text, "calls": calls?, "steps": results });
+        let whole = record.clone();
         let turn = Turn {
             request: record.request,
             answer: record.answer.text.unwrap_or_default(),
             status: record.status,
             run_id: Some(record.run_id.to_string()),
         };
-        Ok(Continued { run: record.run_id, steps: record.plan.steps, earlier, turn })
+        let mut used = Used::default();
+        used.add(&whole);
+        let mut before = whole.continues.clone();
+        for _ in 0..RUNS_MAX {
+            let Some(run) = before.take() else { break };
+            let record = self.store.run(run.as_str()).await?;
+            used.add(&record);
+            before = record.continues;
+        }
+        Ok(Continued { run: whole.run_id, steps: whole.plan.steps, used, earlier, turn })
     }
 
     /// The run that carries out what is left behind a milestone. `None` if nothing is, or if calls have no results yet.

@@ -15,7 +15,7 @@ use ordain_types::{
 };
 use serde_json::{Map, Value};
 
-use self::drive::{Driven, StepWork, refusal};
+use self::drive::{Driven, StepWork, Together, refusal};
 use super::budget::Spent;
 use super::gathered::{Gathered, StepRan};
 use super::settle::{Settled, StepsDone};
@@ -103,6 +103,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                         Some(Stop::Milestone(title)) => self.at_milestone(&title),
                         _ => self.answered.take().unwrap_or_default(),
                     };
+                    self.review(&attempt, story, exchange).await?;
                     let done = StepsDone { gathered: &self.gathered, version };
                     match self.trial.settle_steps(story, attempt, done, exchange).await? {
                         Settled::Conflict(trouble) => trouble,
@@ -116,6 +117,23 @@ impl<'r, 'a> PlanRun<'r, 'a> {
             // Other rows, other results: the same outline from its beginning, with code that sees the rows of now.
             self.begin_anew(&trouble.message);
         }
+    }
+
+    /// Has what the steps did together reviewed, before it is settled.
+    async fn review(
+        &mut self,
+        attempt: &Attempt,
+        story: &mut Story,
+        exchange: &mut Exchange,
+    ) -> Result<(), EngineError> {
+        let asked = (self.planner, self.brief);
+        let mut progress = Together(&self.progress);
+        let said = self.trial.review_steps(story, asked, (attempt, &self.gathered), &mut progress).await?;
+        self.spent.add(said.usage, said.cost_usd);
+        story.usage = self.spent.usage;
+        exchange.reviews.extend(said.reviews);
+        exchange.notes.extend(said.notes);
+        Ok(())
     }
 
     /// What the run answers where it ends at a milestone.
@@ -175,7 +193,8 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                     one => one,
                 };
                 let one = self.otherwise(one).await?;
-                let milestone = one.milestone();
+                // Where something is committed is for the owner to say, not for who wrote the outline.
+                let milestone = one.milestone().filter(|_| self.trial.engine.settings.milestones);
                 match self.close(one) {
                     None => reached = milestone.or(reached),
                     Some(Stop::Failed(error)) => {

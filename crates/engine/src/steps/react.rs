@@ -114,6 +114,13 @@ impl<'r, 'a> ReactRun<'r, 'a> {
             };
             let mut attempt = std::mem::take(&mut ran.attempt);
             attempt.outcome.artifacts = self.gathered.artifacts.values().cloned().collect();
+            let asked = (self.planner, self.brief);
+            let said =
+                self.trial.review_steps(story, asked, (&attempt, &self.gathered), self.progress).await?;
+            self.spent.add(said.usage, said.cost_usd);
+            story.usage = self.spent.usage;
+            exchange.reviews.extend(said.reviews);
+            exchange.notes.extend(said.notes);
             let done = StepsDone { gathered: &self.gathered, version };
             let trouble = match self.trial.settle_steps(story, attempt, done, exchange).await? {
                 Settled::Conflict(trouble) => trouble,

@@ -3,9 +3,9 @@
 
 use std::sync::atomic::Ordering;
 
-use ordain_planner::Exchange;
+use ordain_planner::{Brief, Did, Draft, Exchange, Planner, Progress, Reviewed};
 use ordain_store::{Intent, Pending, StoreError};
-use ordain_types::{Answer, Question, QuestionKind, RunRecord, RunState, Trouble};
+use ordain_types::{Answer, Call, Question, QuestionKind, RunRecord, RunState, Trouble};
 
 use super::gathered::{Gathered, conflict, rows_conflict};
 use crate::error::EngineError;
@@ -48,6 +48,42 @@ impl RunTrial<'_> {
             }
         }
         Err(EngineError::Contended { tries: TRIES_MAX })
+    }
+
+    /// Asks for a second opinion of what the steps did together. Gives what was said.
+    pub(crate) async fn review_steps(
+        &self,
+        story: &mut Story,
+        (planner, brief): (&Planner, &Brief),
+        (attempt, gathered): (&Attempt, &Gathered),
+        progress: &mut dyn Progress,
+    ) -> Result<Exchange, EngineError> {
+        let mut exchange = Exchange::default();
+        let is_changed = !gathered.pending.is_empty() || gathered.calls.iter().any(Call::is_later);
+        if !is_changed || !self.engine.settings.review || !planner.reviews() {
+            return Ok(exchange);
+        }
+        let diff = match self.begin_over(&gathered.pending, Intent::Read).await {
+            Ok(transaction) => {
+                let diff = transaction.diff();
+                transaction.roll_back().await?;
+                diff
+            }
+            // Nothing of it will be committed.
+            Err(StoreError::Conflict | StoreError::RowsConflict { .. }) => return Ok(exchange),
+            Err(error) => return Err(error.into()),
+        };
+        let did = Did {
+            diff,
+            calls: gathered.calls.clone(),
+            status: attempt.status.clone(),
+            answer: attempt.answer.text.clone(),
+        };
+        let draft = Draft { code: story.program(), ..Draft::default() };
+        progress.stage("reviewing");
+        let what = Reviewed::Code(&draft, Some(&did));
+        story.reviewed(planner.review(brief, what, &mut exchange, progress).await);
+        Ok(exchange)
     }
 
     async fn settle_once(

@@ -19,10 +19,14 @@ use crate::work::Work;
 /// The question that an outline waits with.
 const SHALL_IT: &str = "Shall this outline be carried out?";
 
-/// Whether the reader is certain of a request: no model is asked then.
-pub(crate) fn is_certain(trial: &RunTrial<'_>, brief: &Brief, planner: &Planner) -> bool {
+/// Whether the reader answers a request although a model is configured: the workspace says so, and it is certain.
+pub(crate) fn is_readers(trial: &RunTrial<'_>, brief: &Brief, planner: &Planner) -> bool {
     let Work::Ask(ask) = trial.work else { return false };
-    if ask.strategy != Strategy::Auto || ask.resumed.is_some() || !planner.can_repair() {
+    if !trial.engine.settings.reader_first
+        || ask.strategy != Strategy::Auto
+        || ask.resumed.is_some()
+        || !planner.can_repair()
+    {
         return false;
     }
     matches!(reader::plan(brief), Reply::Plan(draft) if draft.reading.is_some() && draft.hold.is_none())
@@ -145,7 +149,7 @@ impl Engine {
         progress: &mut dyn Progress,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let mut spent = Spent::new(&self.settings.budgets);
+        let mut spent = Spent::after(&self.settings.budgets, trial.continued());
         spent.add(story.usage, exchange.cost_usd);
         let run = PlanRun::new(trial, asked, outline, spent, progress);
         Box::pin(run.carry_out(story, exchange, earlier)).await
@@ -164,7 +168,7 @@ impl Engine {
         let brief = Brief { stage, forms: Forms::default(), ..brief.clone() };
         let mut exchange = planner.begin(&brief);
         exchange.usage = story.usage;
-        let spent = Spent::new(&self.settings.budgets);
+        let spent = Spent::after(&self.settings.budgets, trial.continued());
         let run = ReactRun::new(trial, (planner, &brief), spent, progress);
         Box::pin(run.carry_out(story, &mut exchange, earlier)).await
     }

@@ -99,3 +99,37 @@ async fn an_actions_grant_ends_when_the_action_is_done() {
     assert_eq!(kinds, refused, "{answers:?}");
     shop.executor.honest.close().await;
 }
+
+const SAME: (&str, &str) = ("\"\"\"Sells items to a customer.\"\"\"", "\"\"\"Sells.\"\"\"");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_action_that_the_plan_does_not_name_is_refused_whoever_asks_for_it() {
+    let params = json!({ "item": "SG005", "quantity": 2, "customer": "Ann" });
+    let calls = vec![("action.run", json!({ "name": "sell", "params": params }))];
+    let shop = Shop::with(SAME, calls).await;
+    let reads = "answer_text, STATUS = f'There are {len(inventory_tbl)}.', 'success'\n";
+    let (record, _) = shop.ask("how many?", Some(reads)).await;
+    assert!(record.diff.is_empty(), "{record:#?}");
+    let answers = shop.executor.answers.lock().unwrap().clone();
+    assert_eq!(answers, [Err("not_granted".to_owned())]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn values_of_another_type_than_a_param_has_never_reach_the_action() {
+    let shop = Shop::with(SAME, Vec::new()).await;
+    for (given, wanted) in [
+        ("'SG005', '2', 'Ann'", "a whole number"),
+        ("'SG005', True, 'Ann'", "a whole number"),
+        ("'SG005', 2.5, 'Ann'", "a whole number"),
+        ("'SG005', [2], 'Ann'", "a whole number"),
+        ("'SG005', -1, 'Ann'", "a number of at least 1"),
+        ("'SG005', 2, 7", "a text"),
+        ("['SG005'], 2, 'Ann'", "one value"),
+    ] {
+        let code = format!("done = sell({given})\nanswer_text, STATUS = done['text'], done['status']\n");
+        let (record, _) = shop.ask("x", Some(&code)).await;
+        let message = record.error.as_ref().map(|error| error.message.clone()).unwrap_or_default();
+        assert!(message.contains(wanted), "{given}: {message}");
+        assert!(record.diff.is_empty(), "{given}");
+    }
+}

@@ -181,3 +181,45 @@ async fn no_more_is_returned_than_was_sold_by_the_action_by_a_plan_or_by_an_undo
     assert_eq!(broken, ["no more is returned than was sold"], "{forced:?}");
     assert_eq!(forced.state, RunState::RolledBack);
 }
+
+/// A plan that sets a column of the Aviator.
+fn sets(column: &str, value: &str) -> String {
+    format!(
+        "row = inventory_tbl.get(where('item_id') == 'SG001')\n\
+         inventory_tbl.update({{'{column}': {value}}}, where('item_id') == 'SG001')\n\
+         answer_text = 'Done.'\nSTATUS = 'success'\n"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rebase_that_would_overwrite_another_change_of_the_same_column_waits_and_shows_it() {
+    let shop = Shop::open(|text| text).await;
+    let ask = |price: &str, mode: Mode| Ask {
+        mode,
+        ..Ask::new("x", "clerk", "test").with_plan(&sets("price", price), "plan.py")
+    };
+    let held = shop.engine.ask(ask("75", Mode::Hold)).await.unwrap();
+    assert_eq!(shop.engine.ask(ask("99", Mode::Commit)).await.unwrap().state, RunState::Committed);
+    let again = shop.rebase(&held).await;
+    assert_eq!(again.state, RunState::Held, "{again:#?}");
+    let shown = &again.rebases.as_ref().unwrap().differences[0];
+    assert_eq!(shown.column.as_deref(), Some("price"));
+    let number = |value: &Option<serde_json::Value>| value.as_ref().and_then(serde_json::Value::as_f64);
+    assert_eq!((number(&shown.was), number(&shown.is)), (Some(80.0), Some(99.0)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rebase_sees_what_the_asker_may_see_whoever_approves_it() {
+    let shop = Shop::open(|text| text).await;
+    let limits =
+        ordain_store::CallerLimits { hide: vec!["inventory.price".to_owned()], ..Default::default() };
+    let code = sets("quantity_in_stock", "int(row.get('pri' + 'ce', 5))");
+    let ask = Ask { mode: Mode::Hold, ..Ask::new("x", "clerk", "test").with_plan(&code, "plan.py") };
+    let held = shop.engine.limited(limits).ask(ask).await.unwrap();
+    assert_eq!(held.state, RunState::Held, "{held:#?}");
+    let other = Ask::new("x", "other", "test").with_plan(&sets("quantity_in_stock", "7"), "plan.py");
+    assert_eq!(shop.engine.ask(other).await.unwrap().state, RunState::Committed);
+    let again = shop.rebase(&held).await;
+    let left = again.diff.tables["inventory"].changed[0].after.get("quantity_in_stock").cloned();
+    assert_eq!(left, Some(serde_json::json!(5)), "{again:#?}");
+}

@@ -9,6 +9,7 @@ mod crash;
 mod crash_steps;
 mod files;
 mod grants;
+mod keys;
 mod models;
 mod plan_cache;
 mod reviews;

@@ -7,8 +7,9 @@ use ordain_cell::profile::DataDir;
 use ordain_cell::{LocalExecutor, LocalOptions};
 use ordain_engine::{Ask, Engine, EngineSettings};
 use ordain_files::open_store;
-use ordain_planner::{ModelSettings, choose};
-use ordain_types::{ReceiptKind, RunRecord, RunState};
+use ordain_planner::provider::Replay;
+use ordain_planner::{Model, ModelSettings, Planner, choose};
+use ordain_types::{ReceiptKind, RunRecord, RunState, Strategy};
 use ordain_workspace::{Workspace, init};
 use serde_json::{Value, json};
 
@@ -127,7 +128,6 @@ async fn a_mistake_is_repaired_in_the_next_round() {
         answered(&record, cassette);
         assert_eq!(record.answer.text.as_deref(), Some("6 kinds are in stock."), "{cassette}");
         assert_eq!(record.verdict.iterations, rounds, "{cassette}");
-        // The reviewer, who is asked once, has nothing to say in these cassettes.
         assert!(record.usage.model_calls >= u64::from(rounds), "{cassette}");
     }
     shop.close().await;
@@ -150,7 +150,7 @@ async fn a_purchase_is_committed_whatever_went_wrong_before() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_is_reviewed_and_a_program_that_only_reads_is_not() {
-    for (cassette, calls) in [("review_objects", 3), ("review_nonsense", 3)] {
+    for (cassette, calls) in [("review_objects", 4), ("review_nonsense", 3)] {
         let shop = Shop::open().await;
         let record = shop.ask(cassette, "Buy 1 Moon").await;
         assert_eq!((record.state, record.error.clone()), (RunState::Committed, None), "{cassette}");
@@ -162,6 +162,58 @@ async fn a_change_is_reviewed_and_a_program_that_only_reads_is_not() {
     let shop = Shop::open().await;
     let record = shop.ask("good_read", ROUND).await;
     assert_eq!(record.usage.model_calls, 1);
+    shop.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_nobody_reviewed_waits_for_a_person() {
+    for (cassette, why) in [
+        ("review_unreadable", "the review was not understood twice"),
+        ("review_fails", "the review failed: "),
+        ("review_cut_off", "the review was not understood twice"),
+    ] {
+        let shop = Shop::open().await;
+        let record = shop.ask(cassette, "Buy 1 Moon").await;
+        assert_eq!((record.state, record.error.clone()), (RunState::Held, None), "{cassette}");
+        let held_by = record.held_by.as_ref().unwrap().to_string();
+        assert!(held_by.starts_with(&format!("[model] review = true: {why}")), "{cassette}: {held_by}");
+        let review = record.verdict.review.as_ref().unwrap();
+        assert_eq!((&review.by, review.consents), (&None, false), "{cassette}");
+        shop.close().await;
+    }
+}
+
+/// With a model configured the reader answers nothing, unless the workspace says so.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn ten_requests_that_the_reader_understands_reach_the_model() {
+    let requests = [
+        "How many Classic are in stock?",
+        "What is the price of the Moon?",
+        "Which sunglasses cost less than $100?",
+        "buy 1 Moon",
+        "How many transactions are there?",
+        "total quantity in stock",
+        "What is the cheapest?",
+        "list all sunglasses with their price",
+        "Do you have any round sunglasses?",
+        "undo",
+    ];
+    let shop = Shop::open().await;
+    let ask = async |engine: &Engine, request: &str| {
+        let line = json!({ "reply": "<ask>What do you mean?</ask>" }).to_string();
+        let replay = Replay::parse("script", &line).unwrap();
+        let planner = Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()));
+        let ask = Ask { planner, strategy: Strategy::Auto, ..Ask::new(request, "tester", "test") };
+        engine.ask(ask).await.unwrap()
+    };
+    for request in requests {
+        let record = ask(&shop.engine, request).await;
+        assert_eq!((record.state, record.usage.model_calls), (RunState::Waiting, 1), "{request}");
+    }
+    let settings = EngineSettings { reader_first: true, ..shop.engine.settings().clone() };
+    let first = Engine::new(shop.engine.store().clone(), shop.executor.clone(), settings);
+    let record = ask(&first, requests[0]).await;
+    assert_eq!((record.state, record.usage.model_calls), (RunState::Answered, 0), "{record:#?}");
     shop.close().await;
 }
 
@@ -207,13 +259,11 @@ async fn what_cannot_be_put_right_ends_with_its_reason() {
         ("prose_twice", "no-code"),
         ("same_error_twice", "unknown-column"),
         ("looping", "truncated-again"),
-        ("review_unreadable", "review-unreadable"),
         ("timeout", "model-timeout"),
         ("closed_mid_stream", "model-reply-cut-off"),
         ("unexpected", "model-replay-mismatch"),
     ] {
-        let request = if cassette == "review_unreadable" { "Buy 1 Moon" } else { KINDS };
-        let record = shop.ask(cassette, request).await;
+        let record = shop.ask(cassette, KINDS).await;
         let error = record.error.as_ref().unwrap();
         assert_eq!(error.code, code, "{cassette}");
         assert!(
@@ -298,5 +348,47 @@ async fn orders_in_a_description_are_data_and_cannot_break_an_invariant() {
     let record = shop.ask("injected_description", KINDS).await;
     answered(&record, "injected_description");
     assert_eq!(record.verdict.iterations, 2);
+    shop.close().await;
+}
+
+/// A plan that a model wrote for one caller does not answer another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_kept_plan_of_a_model_belongs_to_the_caller_whose_request_made_it() {
+    let shop = Shop::open().await;
+    let code = "answer_text, STATUS = f'There are {len(inventory_tbl)}.', 'success'";
+    let line = json!({ "reply": format!("<execute_python>\n{code}\n</execute_python>") }).to_string();
+    let ask = async |who: &str| {
+        let replay = Replay::parse("script", &line).unwrap();
+        let planner = Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()));
+        shop.engine
+            .ask(Ask { planner, ..Ask::new("kindly tabulate the headcount", who, "test") })
+            .await
+            .unwrap()
+    };
+    let mut calls = Vec::new();
+    for who in ["one", "two", "one", "two"] {
+        calls.push(ask(who).await.usage.model_calls);
+    }
+    assert_eq!(calls, [1, 1, 0, 0]);
+    shop.close().await;
+}
+
+/// A plan that was written for one day would answer "today" with it for ever.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plan_with_a_day_in_it_that_the_request_does_not_name_is_not_kept() {
+    let shop = Shop::open().await;
+    let code = "day = '2026-03-14'\nanswer_text, STATUS = f'There are {len(inventory_tbl)}.', 'success'";
+    let line = json!({ "reply": format!("<execute_python>\n{code}\n</execute_python>") }).to_string();
+    for (request, calls) in [("what is there today?", 1), ("what is there on 2026-03-14?", 0)] {
+        let mut last = 0;
+        for _ in 0..2 {
+            let replay = Replay::parse("script", &line).unwrap();
+            let planner = Planner::Model(Model::new(Arc::new(replay), ModelSettings::default()));
+            let record = shop.engine.ask(Ask { planner, ..Ask::new(request, "one", "test") }).await.unwrap();
+            assert_eq!(record.state, RunState::Answered, "{record:#?}");
+            last = record.usage.model_calls;
+        }
+        assert_eq!(last, calls, "{request}");
+    }
     shop.close().await;
 }

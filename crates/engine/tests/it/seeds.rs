@@ -2,7 +2,7 @@
 
 use ordain_files::open_store;
 use ordain_store::{BeginOptions, Call, ColumnDeclaration, Intent, Reply, Store, StoreError, TableInfo};
-use ordain_types::ColumnType::{Boolean, Integer, Json, Real, Text, Timestamp};
+use ordain_types::ColumnType::{Any, Boolean, Integer, Real, Text, Timestamp};
 use ordain_types::RunState;
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn a_german_export_is_read_as_a_person_would() {
     let info = table(&store).await;
     let types: Vec<_> = info.table.columns.iter().map(|column| column.column_type).collect();
     // A column that is null in every row takes any value.
-    assert_eq!(types, [Text, Timestamp, Real, Boolean, Integer, Json]);
+    assert_eq!(types, [Text, Timestamp, Real, Boolean, Integer, Any]);
     let notes = info.notes.join("\n");
     for said in [
         "Betrag: its numbers are in EUR",

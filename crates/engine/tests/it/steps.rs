@@ -388,8 +388,10 @@ on_both! {
         world.executor.close().await;
     }
 
-    async fn what_is_done_by_a_milestone_stays_done(database: Database) {
-        let world = shop(database).await;
+    async fn what_is_done_by_a_milestone_stays_done_where_the_owner_allows_it(database: Database) {
+        let mut world = shop(database).await;
+        let engine = with(&world, |settings| settings.milestones = true);
+        let strict = std::mem::replace(&mut world.engine, engine);
         let mut outline = outline();
         outline["steps"][0]["milestone"] = json!(true);
         let mut script = replies();
@@ -406,7 +408,60 @@ on_both! {
         script[0].1 = script[0].1.replace("result == 8", "result == 6");
         let failed = ask(&world, scripted(&script), Strategy::Plan).await;
         assert!(failed.error.is_some() && failed.continues.is_some(), "{failed:#?}");
+        let stands = format!("Run {}, which it goes on from, stands.", failed.continues.as_ref().unwrap());
+        assert!(failed.receipt.text.ends_with(&stands), "{}", failed.receipt.text);
         assert_eq!(world.stock("Classic").await, 6);
+        // Without the owner's word nothing is committed before the end.
+        world.engine = strict;
+        script[0].1 = script[0].1.replace("result == 6", "result == 4");
+        let failed = ask(&world, scripted(&script), Strategy::Plan).await;
+        assert!(failed.error.is_some() && failed.continues.is_none(), "{failed:#?}");
+        assert_eq!(world.stock("Classic").await, 6);
+        world.executor.close().await;
+    }
+
+    async fn a_change_that_is_cut_into_milestones_keeps_to_the_limits_of_one_and_undo_takes_back_all(
+        database: Database
+    ) {
+        let mut world = shop(database).await;
+        world.engine = with(&world, |settings| settings.milestones = true);
+        let names = ["Classic", "Aviator", "Wayfarer"];
+        let steps: Vec<Value> = (0..3)
+            .map(|at| {
+                let needs: Vec<String> = (0..at).map(|before: usize| format!("s{before}")).collect();
+                json!({ "id": format!("s{at}"), "title": names[at], "needs": needs, "milestone": at < 2 })
+            })
+            .collect();
+        let outline = json!({ "goal": "take one of each", "steps": steps });
+        let take = |at: usize| {
+            let answer = if at == 2 { "\nanswer_text, STATUS = 'Done.', 'success'" } else { "" };
+            program(&format!(
+                "from tinydb import where\nrow = inventory_tbl.get(where('name') == '{0}')\n\
+                 inventory_tbl.update({{'quantity_in_stock': row['quantity_in_stock'] - 1}}, where('name') == '{0}')\n\
+                 result = 1{answer}",
+                names[at]
+            ))
+        };
+        let script: Vec<(&str, String)> =
+            std::iter::once(("plan", outlined(&outline))).chain((0..3).map(|at| ("plan", take(at)))).collect();
+        let before = [world.stock(names[0]).await, world.stock(names[1]).await, world.stock(names[2]).await];
+        let record = ask(&world, scripted(&script), Strategy::Plan).await;
+        assert_eq!((record.state, &record.error), (RunState::Committed, &None), "{record:#?}");
+        let middle = record.continues.clone().unwrap();
+        let store = world.engine.store();
+        let note = || ordain_store::EntryNote::by("test", "test");
+        let undone = store.undo(middle.as_str(), note()).await.unwrap();
+        assert_eq!(undone.state, RunState::Undone);
+        for (name, before) in names.into_iter().zip(before) {
+            assert_eq!(world.stock(name).await, before, "{name}");
+        }
+        for run in [&record.run_id, undone.continues.as_ref().unwrap()] {
+            assert_eq!(store.run(run.as_str()).await.unwrap().state, RunState::Undone);
+        }
+        // The rule counts the rows of all commits: the first two are committed, and the third waits.
+        world.engine = with(&world, |settings| settings.approval = "rows>2".parse().unwrap());
+        let held = ask(&world, scripted(&script), Strategy::Plan).await;
+        assert_eq!((held.state, &held.error), (RunState::Held, &None), "{held:#?}");
         world.executor.close().await;
     }
 

@@ -76,7 +76,7 @@ on_both! {
         let record = engine.ask(ask).await.unwrap();
         assert_eq!((record.state, &record.error), (RunState::Committed, &None), "{record:#?}");
         assert_eq!(record.plan.outline.unwrap().steps.len(), 3, "the second outline is carried out");
-        assert_eq!(record.usage.model_calls, 6, "one opinion is asked, not two");
+        assert_eq!(record.usage.model_calls, 7, "both outlines are reviewed");
         world.executor.close().await;
     }
 }

@@ -33,7 +33,7 @@ fn every_documented_key_is_read() {
         hidden_columns = ["email"]
         max_rows_changed = 50
         index = ["name", ["colour", "size"]]
-        accept_triggers = true
+        triggers = "allow"
         columns.price = "real"
         columns.when = { type = "timestamp", nullable = false }
         [[invariants]]
@@ -64,10 +64,10 @@ fn every_documented_key_is_read() {
     assert_eq!(apple.indexes, [vec!["name"], vec!["colour", "size"]]);
     assert_eq!(apple.columns["price"].column_type, ColumnType::Real);
     assert!(!apple.columns["when"].nullable && apple.columns["price"].nullable);
-    assert_eq!((apple.max_rows_changed, apple.accept_triggers), (Some(50), true));
+    assert_eq!((apple.max_rows_changed, apple.allows_triggers), (Some(50), true));
     assert_eq!(workspace.approval, Approval::AboveRows(10));
     assert_eq!((workspace.limits.wall, workspace.rounds), (Duration::from_secs(5), 2));
-    assert_eq!((workspace.profile.as_str(), workspace.minimum_isolation), ("data", ordain_cell::Level::Full));
+    assert_eq!((workspace.profile.name(), workspace.minimum_isolation), ("data", ordain_cell::Level::Full));
 }
 
 #[test]
@@ -327,5 +327,5 @@ fn state_that_is_a_link_to_elsewhere_is_not_used() {
     fs_err::write(root.join("ordain.toml"), "").unwrap();
     std::os::unix::fs::symlink("..", root.join(".ordain")).unwrap();
     let error = Workspace::load(&root).unwrap_err();
-    assert!(error.message.contains("`.ordain`: it is not a folder"), "{error}");
+    assert!(error.message.contains("`.ordain` is not a folder"), "{error}");
 }

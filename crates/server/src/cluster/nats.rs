@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_nats::jetstream::context::{
-    ConsumerInfoError, ConsumerInfoErrorKind, CreateStreamError, CreateStreamErrorKind, RequestError,
-    RequestErrorKind,
+    ConsumerInfoError, ConsumerInfoErrorKind, CreateKeyValueError, CreateKeyValueErrorKind,
+    CreateStreamError, CreateStreamErrorKind, RequestError, RequestErrorKind,
 };
 use async_nats::jetstream::stream::{DirectGetError, DirectGetErrorKind, StorageType};
 use async_nats::jetstream::{self, ErrorCode, consumer, kv, stream};
@@ -208,7 +208,10 @@ fn is_joining(error: &(dyn std::error::Error + 'static)) -> bool {
         };
         let is_late =
             info == Some(ConsumerInfoErrorKind::TimedOut) || asked == Some(RequestErrorKind::TimedOut);
-        if is_unanswered || is_late {
+        let list = error.downcast_ref::<CreateKeyValueError>().map(CreateKeyValueError::kind);
+        let is_list_late =
+            matches!(list, Some(CreateKeyValueErrorKind::JetStream | CreateKeyValueErrorKind::TimedOut));
+        if is_unanswered || is_late || is_list_late {
             return true;
         }
         match (stream, consumer) {

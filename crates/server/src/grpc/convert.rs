@@ -10,7 +10,7 @@ use ordain_cell::{FRAME_BYTES_MAX, UNFOLDED_BYTES_MAX, unfolded_bytes};
 use serde::de::DeserializeOwned;
 
 pub(crate) use execution::{execution, rejection, result};
-pub(crate) use judgement::{judge, judgement, packages, widens};
+pub(crate) use judgement::{judge, judgement, widens};
 pub(crate) use limits::{ceilings, limits_from, limits_of, limits_within};
 
 /// The largest message that is read on either side: a whole frame of a cell's wire, with its envelope.

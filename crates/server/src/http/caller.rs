@@ -23,6 +23,8 @@ const NO_KEY: &str = "none";
 /// What a key allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
+    /// Look at the server's figures, and at no row.
+    Metrics,
     /// Look at tables, checks, figures, and what the key itself did.
     Read,
     /// Ask, and run code. It includes `read`.
@@ -33,12 +35,16 @@ pub enum Scope {
     Admin,
 }
 
-ordain_types::names!(Scope, as_str { Read = "read", Run = "run", Approve = "approve", Admin = "admin" });
+ordain_types::names!(Scope, as_str { Metrics = "metrics", Read = "read", Run = "run", Approve = "approve", Admin = "admin" });
 
 impl Scope {
     /// Whether having this scope is enough where `wanted` is asked for.
     fn allows(self, wanted: Self) -> bool {
-        self == wanted || self == Self::Admin || (wanted == Self::Read && self != Self::Read)
+        match wanted {
+            Self::Metrics => true,
+            Self::Read => self != Self::Metrics,
+            _ => self == wanted || self == Self::Admin,
+        }
     }
 }
 
@@ -47,7 +53,9 @@ impl FromStr for Scope {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::named(text);
-        found.ok_or_else(|| format!("there is no scope `{text}`; there are read, run, approve and admin"))
+        found.ok_or_else(|| {
+            format!("there is no scope `{text}`; there are metrics, read, run, approve and admin")
+        })
     }
 }
 
@@ -101,7 +109,7 @@ macro_rules! asked {
         }
     )*};
 }
-asked!(Read, Run, Approve, Admin);
+asked!(Metrics, Read, Run, Approve, Admin);
 
 impl<S: Asked> FromRequestParts<Service> for May<S> {
     type Rejection = Problem;
@@ -144,7 +152,8 @@ impl Service {
         let (id, secret) = ordain_store::split_key(text).ok_or_else(bad_key)?;
         let found = self.inner.keys.find(id).await?;
         // The secret first: only its owner learns that a key has expired.
-        let key = found.filter(|key| key.has_secret(secret)).ok_or_else(bad_key)?;
+        let now = self.engine().store().timestamp();
+        let key = found.filter(|key| key.has_secret(secret, &now)).ok_or_else(bad_key)?;
         self.caller_with(key)
     }
 
@@ -212,6 +221,7 @@ mod tests {
     fn run_and_approve_include_read_and_nothing_else() {
         assert!(Scope::Run.allows(Scope::Read) && Scope::Approve.allows(Scope::Read));
         assert!(!Scope::Run.allows(Scope::Approve) && !Scope::Approve.allows(Scope::Run));
+        assert!(Scope::Read.allows(Scope::Metrics) && !Scope::Metrics.allows(Scope::Read));
         assert!(!Scope::Read.allows(Scope::Run) && !Scope::Run.allows(Scope::Admin));
         assert!(Scope::ALL.into_iter().all(|scope| Scope::Admin.allows(scope)));
     }

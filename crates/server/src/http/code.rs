@@ -30,7 +30,7 @@ pub(crate) struct NewCode {
     /// The plan for it: Python code. Without it a planner writes one, or a kept one is used.
     #[serde(default)]
     plan: Option<String>,
-    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in reader, else a model.
+    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in reader, else a model of `model.others`.
     #[serde(default)]
     #[schema(example = "auto")]
     model: Option<String>,

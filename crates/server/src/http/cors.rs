@@ -32,7 +32,7 @@ pub(crate) fn check(service: &Service, request: &Request) -> Result<(), Problem>
     }
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
     let options = &service.inner.options;
-    if options.listen.ip().is_loopback() && !is_this_machine(host) && !is_named(host, &options.hosts) {
+    if options.listen.is_of_this_machine() && !is_this_machine(host) && !is_named(host, &options.hosts) {
         let detail = "this server answers only to names of this machine, such as `localhost`";
         return Err(Problem::new(StatusCode::FORBIDDEN, "foreign_host", detail).hint(
             "call it by `http://127.0.0.1:PORT` or `http://localhost:PORT`; behind a proxy, the operator names it with \

@@ -3,6 +3,7 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use ordain_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -76,10 +77,14 @@ pub(crate) async fn readyz(State(service): State<Service>) -> Response {
     let found = if stopping { "stopping" } else { "new work is taken" };
     let mut parts = vec![Part { name: "accepting", ok: !stopping, found: found.to_owned() }];
     // A store whose connections are all taken cannot work either.
-    let store = tokio::time::timeout(STORE_WAIT, service.engine().store().newest_seq()).await;
-    parts.push(match store {
+    let store = service.engine().store();
+    let looked = tokio::time::timeout(STORE_WAIT, async {
+        store.check().await?;
+        store.newest_seq().await
+    });
+    parts.push(match looked.await {
         Ok(Ok(seq)) => Part { name: "store", ok: true, found: format!("{seq} ledger entries") },
-        Ok(Err(error)) => Part { name: "store", ok: false, found: error.code().to_owned() },
+        Ok(Err(error)) => Part { name: "store", ok: false, found: reason(&error) },
         Err(_) => Part { name: "store", ok: false, found: "it does not answer".to_owned() },
     });
     parts.push(Part { name: "isolation", ok: options.isolation != "none", found: options.isolation.clone() });
@@ -111,6 +116,15 @@ pub(crate) async fn version(State(service): State<Service>) -> Response {
         planner: service.inner.planner.name(),
         isolation: service.inner.options.isolation.clone(),
     })
+}
+
+/// Why the store cannot be used: what was looked at is named, and no place.
+fn reason(error: &StoreError) -> String {
+    match error {
+        StoreError::File { message, .. } | StoreError::Ledger { message, .. } => message.clone(),
+        StoreError::CommitUnknown { .. } => error.to_string(),
+        other => other.code().to_owned(),
+    }
 }
 
 fn disk(state: &std::path::Path) -> Part {

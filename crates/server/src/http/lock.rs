@@ -5,10 +5,11 @@
 //! the same workspace would answer half of these questions wrongly, so it is refused.
 
 use std::io::{Read as _, Seek as _, Write as _};
-use std::net::SocketAddr;
 use std::path::Path;
 
 use rustix::fs::FlockOperation;
+
+use crate::listen::Address;
 
 /// The file that the server holds.
 const FILE: &str = "serve.lock";
@@ -31,7 +32,7 @@ pub enum ServeLockError {
         /// The other server, as it called itself.
         process: String,
         /// Where it listens, if it has said so.
-        address: Option<SocketAddr>,
+        address: Option<Address>,
     },
     /// The file cannot be used.
     #[error("failed to lock the workspace")]
@@ -75,7 +76,7 @@ impl ServeLock {
     }
 
     /// Says where the workspace is served, for a process that finds the lock taken.
-    pub fn listens_on(&mut self, address: SocketAddr) -> Result<(), ServeLockError> {
+    pub fn listens_on(&mut self, address: &Address) -> Result<(), ServeLockError> {
         Ok(writeln!(self.file, "{address}")?)
     }
 }

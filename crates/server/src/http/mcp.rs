@@ -86,7 +86,7 @@ pub(crate) async fn post(
 /// Where this server's pages are. Over which scheme other machines reach it only they know.
 fn pages(service: &Service, headers: &HeaderMap) -> String {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
-    let scheme = if service.inner.options.listen.ip().is_loopback() { "http://" } else { "" };
+    let scheme = if service.inner.options.listen.is_of_this_machine() { "http://" } else { "" };
     format!("{scheme}{host}/runs")
 }
 

@@ -1,5 +1,7 @@
 //! `GET /metrics`: what the server counts, and what it looks at when it is asked.
 
+use std::collections::BTreeSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -9,11 +11,13 @@ use ordain_checks::RunReport;
 use ordain_planner::provider::cost_usd;
 use ordain_types::{Cause, PlanSource, Round, RunKind, RunRecord, RunState};
 
-use super::caller::{May, Read};
+use super::caller::{May, Metrics as OfMetrics};
 use super::problem::Problem;
 use super::service::Service;
 use crate::figures::{Figures, Gauge, Help, MEDIA_TYPE, escaped};
 
+/// The label of what is in no list.
+const OTHER: &str = "other";
 /// Upper bounds of the buckets of repairs.
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
@@ -76,14 +80,36 @@ const HELP: [Help; 39] = [
     ("ordain_uptime_seconds", "gauge", "How long the server has been up."),
 ];
 
-/// What the server counts.
-#[derive(Debug, Default)]
-pub(crate) struct Metrics(Figures);
+/// What the server counts. Labels come from what the program and its operator name: nothing that a caller, a plan or a row
+/// says becomes one.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    figures: Figures,
+    /// The models that the operator configured, as they were met.
+    models: Mutex<BTreeSet<String>>,
+    /// The statuses that plans of the workspace may set.
+    statuses: BTreeSet<String>,
+}
 
 impl Metrics {
+    /// No figures yet, of a server with its own planner and the statuses of its workspace.
+    pub(crate) fn new(planner: &str, statuses: BTreeSet<String>) -> Self {
+        let models = BTreeSet::from(["rules".to_owned(), planner.to_owned()]);
+        Self { figures: Figures::default(), models: Mutex::new(models), statuses }
+    }
+
+    /// Takes a model that the operator lists for callers into the labels.
+    pub(crate) fn has_model(&self, name: &str) {
+        self.models().insert(name.to_owned());
+    }
+
+    fn models(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.models.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Counts one more.
     pub(crate) fn count(&self, name: &'static str, labels: &str) {
-        self.0.count(name, labels);
+        self.figures.count(name, labels);
     }
 
     /// Counts a request.
@@ -91,7 +117,7 @@ impl Metrics {
         let known = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
         let method = known.into_iter().find(|known| *known == method.as_str()).unwrap_or("other");
         let labels = format!("route=\"{}\",method=\"{method}\",code=\"{status}\"", escaped(route));
-        self.0.observe("ordain_http_request_duration_seconds", &labels, elapsed.as_secs_f64());
+        self.figures.observe("ordain_http_request_duration_seconds", &labels, elapsed.as_secs_f64());
     }
 
     /// Counts a run.
@@ -99,7 +125,11 @@ impl Metrics {
         let kind = record.kind.as_str();
         self.count("ordain_runs_total", &format!("kind=\"{kind}\",state=\"{}\"", record.state));
         if record.state == RunState::Declined {
-            let status = escaped(record.status.as_deref().unwrap_or("none"));
+            let status = match record.status.as_deref() {
+                Some(status) if self.statuses.contains(status) => escaped(status),
+                Some(_) => OTHER.to_owned(),
+                None => "none".to_owned(),
+            };
             self.count("ordain_declined_total", &format!("kind=\"{kind}\",status=\"{status}\""));
         }
         self.stages(record, kind);
@@ -130,19 +160,23 @@ impl Metrics {
         if record.is_written() {
             let repairs = f64::from(record.verdict.iterations - 1);
             let labels = format!("kind=\"{kind}\"");
-            self.0.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", &labels, repairs);
+            self.figures.observe_in(&BOUNDS_ROUNDS, "ordain_repair_rounds", &labels, repairs);
         }
         self.model(record);
     }
 
     fn stages(&self, record: &RunRecord, kind: &str) {
         let timing = &record.timing_ms;
-        self.0.observe("ordain_run_duration_seconds", &format!("kind=\"{kind}\""), timing.total / 1e3);
+        self.figures.observe("ordain_run_duration_seconds", &format!("kind=\"{kind}\""), timing.total / 1e3);
         for (stage, ms) in
             [("plan", timing.plan), ("verify", timing.verify), ("run", timing.run), ("commit", timing.commit)]
         {
             if ms > 0.0 {
-                self.0.observe("ordain_stage_duration_seconds", &format!("stage=\"{stage}\""), ms / 1e3);
+                self.figures.observe(
+                    "ordain_stage_duration_seconds",
+                    &format!("stage=\"{stage}\""),
+                    ms / 1e3,
+                );
             }
         }
     }
@@ -151,15 +185,15 @@ impl Metrics {
     fn model(&self, record: &RunRecord) {
         let (input, output) = (record.usage.input_tokens, record.usage.output_tokens);
         let name = record.plan.model.as_deref().unwrap_or("rules");
-        let model = escaped(name);
+        let model = escaped(if self.models().contains(name) { name } else { OTHER });
         for (kind, tokens) in [("input", input), ("output", output)] {
             if tokens > 0 {
                 let labels = format!("model=\"{model}\",type=\"{kind}\"");
-                self.0.add("ordain_model_tokens_total", &labels, as_figure(tokens));
+                self.figures.add("ordain_model_tokens_total", &labels, as_figure(tokens));
             }
         }
         if let Some(dollars) = cost_usd(name, input, output).filter(|dollars| *dollars > 0.0) {
-            self.0.add("ordain_model_cost_usd_total", &format!("model=\"{model}\""), dollars);
+            self.figures.add("ordain_model_cost_usd_total", &format!("model=\"{model}\""), dollars);
         }
     }
 
@@ -204,7 +238,10 @@ fn as_figure(count: u64) -> f64 {
 #[utoipa::path(get, path = "/metrics", tag = "operations", operation_id = "metrics",
     responses((status = 200, description = "Figures in the text format of Prometheus", body = String,
         content_type = "text/plain")))]
-pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> Result<Response, Problem> {
+pub(crate) async fn scrape(
+    State(service): State<Service>,
+    _may: May<OfMetrics>,
+) -> Result<Response, Problem> {
     let store = service.engine().store();
     let held = store.count_runs(RunState::Held).await?;
     let entries = store.newest_seq().await?;
@@ -248,7 +285,7 @@ pub(crate) async fn scrape(State(service): State<Service>, _may: May<Read>) -> R
         gauges.push(figure("ordain_cluster_connected", &u8::from(cluster.is_connected())));
         gauges.push(figure("ordain_cluster_working", &service.inner.working.count()));
     }
-    let text = service.inner.metrics.0.write(&HELP, &gauges);
+    let text = service.inner.metrics.figures.write(&HELP, &gauges);
     Ok(([(header::CONTENT_TYPE, HeaderValue::from_static(MEDIA_TYPE))], text).into_response())
 }
 
@@ -265,7 +302,7 @@ mod tests {
 
     #[test]
     fn repairs_are_counted_for_plans_that_somebody_wrote() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new("rules", BTreeSet::new());
         let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         for (source, iterations) in
             [(PlanSource::Model, 1), (PlanSource::Model, 3), (PlanSource::Cache, 1), (PlanSource::File, 1)]
@@ -273,7 +310,7 @@ mod tests {
             (record.plan.source, record.verdict.iterations) = (source, iterations);
             metrics.run(&record);
         }
-        let text = metrics.0.write(&HELP, &[]);
+        let text = metrics.figures.write(&HELP, &[]);
         for line in
             ["_bucket{kind=\"ask\",le=\"0\"} 1", "_bucket{kind=\"ask\",le=\"2\"} 2", "_sum{kind=\"ask\"} 2"]
         {
@@ -283,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_stale_plan_is_counted_by_one_word_of_its_reason() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new("rules", BTreeSet::new());
         let mut record = RunRecord::new(RunId("r".to_owned()), RunKind::Ask, "buy");
         let whys = [
             "the policy changed",
@@ -298,7 +335,7 @@ mod tests {
         let stale = |why: &str| Round::Stale { cached_plan: "p".to_owned(), stale: why.to_owned() };
         record.verdict.history = whys.map(stale).into();
         metrics.run(&record);
-        let text = metrics.0.write(&HELP, &[]);
+        let text = metrics.figures.write(&HELP, &[]);
         for line in ["policy\"} 1", "helper\"} 1", "verifier\"} 1", "rules\"} 1", "schema\"} 4"] {
             assert!(text.contains(&format!("ordain_recompiles_total{{reason=\"{line}\n")), "{text}");
         }
@@ -307,19 +344,19 @@ mod tests {
 
     #[test]
     fn buckets_add_up_and_every_figure_has_its_help() {
-        let metrics = Metrics::default();
+        let metrics = Metrics::new("rules", BTreeSet::new());
         for ms in [1, 7, 40_000] {
             metrics.request("/v1/runs/{run}", &Method::GET, 200, Duration::from_millis(ms));
         }
         metrics.count("ordain_ledger_verify_failures_total", "");
-        let text = metrics.0.write(&HELP, &[]);
+        let text = metrics.figures.write(&HELP, &[]);
         let line = "ordain_http_request_duration_seconds_bucket{route=\"/v1/runs/{run}\",method=\"GET\",code=\"200\"";
         assert!(text.contains(&format!("{line},le=\"0.01\"}} 2\n")), "{text}");
         assert!(text.contains(&format!("{line},le=\"+Inf\"}} 3\n")), "{text}");
         assert!(text.contains("ordain_ledger_verify_failures_total 1\n"), "{text}");
         let method = Method::from_bytes(b"X-FORGED").unwrap();
         metrics.request("a\"} 9\nforged", &method, 200, Duration::ZERO);
-        let text = metrics.0.write(&HELP, &[]);
+        let text = metrics.figures.write(&HELP, &[]);
         assert!(text.contains("route=\"a} 9forged\",method=\"other\""), "{text}");
     }
 }

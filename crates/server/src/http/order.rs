@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::InputFile;
-use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Origin, Planner};
+use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Identity, Origin, Planner};
 use ordain_standing::{CheckTask, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunKind, RunRecord};
@@ -58,7 +58,7 @@ impl Order {
             Self::Code(task, _) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
             Self::Check(task) => task.fingerprint(),
-            Self::Resume { decision, .. } => format!("{decision:?}"),
+            Self::Resume { decision, .. } => Identity::of("resume").with("decision", decision).digest(),
             Self::Scheduled { scheduled, .. } => scheduled.name.clone(),
         }
     }

@@ -10,8 +10,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
+
+use crate::listen::Connection;
 
 /// What has to be taken within the time. One byte now and then is not reading.
 const PROGRESS_BYTES: usize = 16 << 10;
@@ -19,7 +20,7 @@ const PROGRESS_BYTES: usize = 16 << 10;
 /// A stream that gives up on a reader that does not read.
 #[derive(Debug)]
 pub(crate) struct Patient {
-    stream: TcpStream,
+    stream: Box<dyn Connection>,
     patience: Duration,
     /// Until when the reader has to have taken something, while it has something to take.
     deadline: Pin<Box<Sleep>>,
@@ -28,7 +29,7 @@ pub(crate) struct Patient {
 }
 
 impl Patient {
-    pub(crate) fn new(stream: TcpStream, patience: Duration) -> Self {
+    pub(crate) fn new(stream: Box<dyn Connection>, patience: Duration) -> Self {
         let deadline = Box::pin(tokio::time::sleep(patience));
         Self { stream, patience, deadline, is_waiting: false, taken: 0 }
     }

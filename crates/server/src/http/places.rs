@@ -72,10 +72,8 @@ impl Places {
 
     /// Whether one more connection from an address may be. Those of this machine count only altogether, since a proxy
     /// has many callers behind one address.
-    pub(crate) fn admits(&self, place: &mut ConnectionSlot, from: IpAddr) -> bool {
-        if from.is_loopback() {
-            return true;
-        }
+    pub(crate) fn admits(&self, place: &mut ConnectionSlot, from: Option<IpAddr>) -> bool {
+        let Some(from) = from.filter(|from| !from.is_loopback()) else { return true };
         let mut counts = self.of_addresses.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(from).or_default();
         if *count >= self.per_address {
@@ -107,11 +105,11 @@ mod tests {
     #[tokio::test]
     async fn one_address_has_no_more_places_than_its_own() {
         let places = Places::new(10, 2);
-        let from = "203.0.113.7".parse().unwrap();
+        let from = Some("203.0.113.7".parse().unwrap());
         let (mut one, mut two, mut three) = (places.take().await, places.take().await, places.take().await);
         assert!(places.admits(&mut one, from) && places.admits(&mut two, from));
         assert!(!places.admits(&mut three, from));
-        assert!(places.admits(&mut three, "203.0.113.8".parse().unwrap()));
+        assert!(places.admits(&mut three, Some("203.0.113.8".parse().unwrap())));
         drop(one);
         let mut four = places.take().await;
         assert!(places.admits(&mut four, from));

@@ -223,7 +223,17 @@ impl From<StoreError> for Problem {
             error if error.is_callers() => StatusCode::UNPROCESSABLE_ENTITY,
             StoreError::DiskFull => StatusCode::INSUFFICIENT_STORAGE,
             StoreError::Unreachable { .. } | StoreError::File { .. } | StoreError::CommitUnknown { .. } => {
-                let detail = "the database cannot be reached at this moment";
+                let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, "").after(5);
+                if matches!(error, StoreError::CommitUnknown { .. }) {
+                    (problem.detail, problem.hint) = (detail, hint);
+                } else {
+                    "the database cannot be reached at this moment".clone_into(&mut problem.detail);
+                }
+                problem.inner = Some(error.to_string());
+                return problem;
+            }
+            StoreError::Ledger { .. } => {
+                let detail = "the ledger cannot be written at this moment; nothing was changed";
                 let mut problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, detail).after(5);
                 problem.inner = Some(error.to_string());
                 return problem;

@@ -290,6 +290,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::SocketAddr;
     use std::time::Duration;
 
     use super::*;
@@ -309,7 +310,7 @@ mod tests {
 
     #[test]
     fn what_a_key_used_on_another_node_counts_here() {
-        let options = HttpOptions::new("shop", ([127, 0, 0, 1], 0).into(), ".".into());
+        let options = HttpOptions::new("shop", SocketAddr::from(([127, 0, 0, 1], 0)), ".".into());
         let (one, other) = (RateLimits::new(true), RateLimits::new(true));
         one.note("k", |spent| (spent.requests, spent.tokens) = (599, 10));
         for spent in one.untold() {

@@ -5,7 +5,6 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_engine::{Ask, Mode, Planner};
-use ordain_planner::ModelSettings;
 use ordain_types::{Outline, SourceFile, Strategy};
 use serde::Deserialize;
 use serde_json::Value;
@@ -38,7 +37,7 @@ pub(crate) struct NewRequest {
     /// Keep the change for approval.
     #[serde(default)]
     hold: bool,
-    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in reader, else a model.
+    /// Who writes the plan: `auto` is whom the server was started with, `rules` the built-in reader, else a model of `model.others`.
     #[serde(default)]
     #[schema(example = "auto")]
     model: Option<String>,
@@ -142,22 +141,24 @@ impl NewRequest {
 }
 
 impl Service {
-    /// The planner of that name: the server's own, the reader, or a model that the server's environment allows.
+    /// The planner of that name: the server's own, the reader, or a model that the operator lists for callers.
     pub(crate) async fn planner(&self, name: Option<&str>) -> Result<Planner, Problem> {
+        let own = &self.inner.planner;
+        let options = &self.inner.options;
         let name = match name {
-            None | Some("auto") => return Ok(self.inner.planner.clone()),
-            Some("rules") => return Ok(Planner::Rules),
-            Some(name) if name == self.inner.planner.name() => return Ok(self.inner.planner.clone()),
+            None | Some("auto") => return Ok(own.clone()),
+            Some(name) if name == own.name() || name == options.model.name => return Ok(own.clone()),
             Some(name) => name,
         };
-        let options = &self.inner.options;
-        let settings = ModelSettings { name: name.to_owned(), ..options.model.clone() };
-        let chosen = ordain_planner::choose(&settings, |name| options.environment.get(name)).await;
-        chosen.map(|choice| choice.planner).map_err(|error| {
+        let chosen =
+            ordain_planner::choose_listed(&options.model, name, |name| options.environment.get(name));
+        let planner = chosen.await.map(|choice| choice.planner).map_err(|error| {
             let mut problem = Problem::unprocessable(&error.code.replace('-', "_"), "/model", error.message);
             problem.hint = error.hint;
             problem
-        })
+        })?;
+        self.inner.metrics.has_model(&planner.name());
+        Ok(planner)
     }
 }
 

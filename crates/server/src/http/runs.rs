@@ -366,7 +366,10 @@ impl Service {
             Decision::Approve(how) if how.rebase => self.engine().approve_rebased(run, note).await,
             Decision::Approve(how) => Ok(store.approve_except(run, &how.except, note).await?),
             Decision::Reject => Ok(store.reject(run, note).await?),
-            Decision::Undo => Ok(store.undo(run, note).await?),
+            Decision::Undo => {
+                ordain_engine::settle_unknown(store, &self.engine().settings().tools, run).await?;
+                Ok(store.undo(run, note).await?)
+            }
         }
     }
 

@@ -61,6 +61,7 @@ records! {
     PastResult: Past,
     Plan: KeptPlan,
     Row: ordain_types::Row,
+    RowEvent: ordain_store::RowEvent,
     RunRecord: ordain_types::RunRecord,
     RunState: ordain_types::RunState,
     Table: TableInfo,

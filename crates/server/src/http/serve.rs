@@ -5,7 +5,6 @@
 //! the rest is cancelled and rolled back, then the cells end. The ledger is durable with every entry, so nothing is
 //! left to flush but the last answers.
 
-use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -16,13 +15,13 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use ordain_store::{Store, StoreError};
 use ordain_types::BoxFuture;
-use tokio::net::{TcpListener, TcpStream};
 
 use super::patience::Patient;
 use super::places::Places;
 use super::problem::Problem;
 use super::service::{HttpOptions, Service};
 use crate::cluster::Lane;
+use crate::listen::{Address, Connection, Listener};
 
 /// The largest header, all fields together.
 const HEADER_BYTES_MAX: usize = 64 << 10;
@@ -46,7 +45,7 @@ pub enum ServeError {
     #[error("refusing to listen on {listen}, which other machines can reach, while there is no key")]
     NoKeys {
         /// The address.
-        listen: SocketAddr,
+        listen: Address,
     },
     /// The keys cannot be read.
     #[error(transparent)]
@@ -72,27 +71,23 @@ pub async fn check_address(options: &HttpOptions, store: &Store) -> Result<(), S
     }
     let now = store.timestamp();
     let has_keys = store.keys().await?.iter().any(|key| key.is_good(&now));
-    if has_keys { Ok(()) } else { Err(ServeError::NoKeys { listen: options.listen }) }
+    if has_keys { Ok(()) } else { Err(ServeError::NoKeys { listen: options.listen.clone() }) }
 }
 
 /// Serves until `stop` is done, then lets what goes on come to its end.
 pub fn serve(
-    listener: TcpListener,
+    listener: impl Into<Listener>,
     service: Service,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> BoxFuture<'static, ()> {
-    serve_boxed(listener, service, Box::pin(stop))
+    serve_boxed(listener.into(), service, Box::pin(stop))
 }
 
-fn serve_boxed(
-    listener: TcpListener,
-    service: Service,
-    stop: BoxFuture<'static, ()>,
-) -> BoxFuture<'static, ()> {
+fn serve_boxed(listener: Listener, service: Service, stop: BoxFuture<'static, ()>) -> BoxFuture<'static, ()> {
     Box::pin(serve_until(listener, service, stop))
 }
 
-async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'static, ()>) {
+async fn serve_until(listener: Listener, service: Service, stop: BoxFuture<'static, ()>) {
     let router = super::router(&service);
     let options = &service.inner.options;
     if let Some(difference) = &options.taken_in {
@@ -124,7 +119,7 @@ async fn serve_until(listener: TcpListener, service: Service, stop: BoxFuture<'s
         let mut place = places.settle(place);
         match accepted {
             // A caller with too many connections loses the new one; its others go on.
-            Ok((_, from)) if !places.admits(&mut place, from.ip()) => {}
+            Ok((_, from)) if !places.admits(&mut place, from) => {}
             Ok((stream, _)) if place.is_spare => {
                 let connection = connection(&service, stream, spare.clone());
                 tokio::spawn(async move {
@@ -215,11 +210,9 @@ impl Drop for Open {
 
 fn connection(
     service: &Service,
-    stream: TcpStream,
+    stream: Box<dyn Connection>,
     router: axum::Router,
 ) -> http1::Connection<TokioIo<Patient>, TowerToHyperService<axum::Router>> {
-    // An answer is written at once, so waiting to fill a packet would only delay it.
-    let _ = stream.set_nodelay(true);
     http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(service.inner.options.header_time)

@@ -1,6 +1,5 @@
 //! What all routes share: the engine, the callers' keys and limits, the runs that go on, the figures.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -28,6 +27,7 @@ use super::ui::{Draft, RunCounts, Shelf, SignIns, UsualChanges};
 use super::uploads::Uploading;
 use crate::cluster::{Alone, Cluster};
 use crate::grpc::ExecutorPool;
+use crate::listen::Address;
 use crate::trace::Tracer;
 
 /// How a service is set up.
@@ -36,13 +36,13 @@ use crate::trace::Tracer;
 pub struct HttpOptions {
     /// What the workspace is called.
     pub workspace: String,
-    /// Where it listens: on a loopback address callers need no key, unless `keys_required`.
-    pub listen: SocketAddr,
+    /// Where it listens: callers of this machine need no key, unless `keys_required`.
+    pub listen: Address,
     /// Whether callers need a key on a loopback address too.
     pub keys_required: bool,
     /// Origins of web pages that may call, besides the server's own.
     pub cors: Vec<String>,
-    /// The workspace's model settings, for requests that name another model.
+    /// The model settings, with the models that requests may name.
     pub model: ModelSettings,
     /// The variables that hold for the workspace: the keys of models among them.
     pub environment: Environment,
@@ -112,10 +112,10 @@ pub struct HttpOptions {
 
 impl HttpOptions {
     /// The usual settings for an address.
-    pub fn new(workspace: &str, listen: SocketAddr, state: PathBuf) -> Self {
+    pub fn new(workspace: &str, listen: impl Into<Address>, state: PathBuf) -> Self {
         Self {
             workspace: workspace.to_owned(),
-            listen,
+            listen: listen.into(),
             keys_required: false,
             cors: Vec::new(),
             model: ModelSettings::default(),
@@ -156,7 +156,7 @@ impl HttpOptions {
 
     /// Whether callers are known by keys.
     pub fn needs_keys(&self) -> bool {
-        self.keys_required || !self.listen.ip().is_loopback()
+        self.keys_required || !self.listen.is_of_this_machine()
     }
 }
 
@@ -201,6 +201,7 @@ pub(crate) struct Inner {
 impl Service {
     /// A service over an engine. Plans are written by `planner` unless a request names another.
     pub fn new(engine: Engine, planner: Planner, options: HttpOptions) -> Self {
+        let statuses = engine.settings().told_statuses().into_iter().map(|(name, _)| name).collect();
         let inner = Inner {
             keys: KeyRing::new(engine.store().clone()),
             rates: RateLimits::new(options.cluster.is_shared()),
@@ -219,7 +220,7 @@ impl Service {
             turns: Turns::default(),
             limited: LimitedEngines::default(),
             uploading: Uploading::default(),
-            metrics: Metrics::default(),
+            metrics: Metrics::new(&planner.name(), statuses),
             log: Log::new(options.log),
             began: Instant::now(),
             connections: AtomicUsize::new(0),

@@ -2,16 +2,20 @@
 
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
-use ordain_store::{BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, Store, TableInfo};
-use ordain_types::Row;
+use ordain_store::{
+    BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, RowEvent, RowHistory, Store, StoreError,
+    TableInfo,
+};
+use ordain_types::{Row, RunId};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::answer;
 use super::body::{Path, Query};
-use super::caller::{May, Read};
+use super::caller::{Caller, May, Read};
 use super::cursor::{self, Page};
 use super::problem::Problem;
+use super::requests::shortened;
 use super::schema;
 use super::service::Service;
 
@@ -78,6 +82,62 @@ pub(crate) async fn rows(
     // The store has accepted the name, so it is one that can stand in a link.
     let headers = cursor::link(&format!("/v1/tables/{table}/rows"), next_cursor.as_deref());
     Ok((headers, answer::json(&Rows { rows: as_rows(found), next_cursor })).into_response())
+}
+
+/// A page of what happened to a row, the newest first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Events {
+    /// What each run did to it.
+    #[schema(value_type = Vec<schema::RowEvent>)]
+    events: Vec<RowEvent>,
+    /// Where the next page begins, if there is one.
+    next_cursor: Option<String>,
+}
+
+/// What happened to a row
+///
+/// Runs that were committed, those taken back among them, as far as the key sees them.
+#[utoipa::path(get, path = "/v1/tables/{table}/rows/{row}/history", tag = "tables", operation_id = "list_row_history",
+    params(
+        ("table" = String, Path, description = "the table's name"),
+        ("row" = String, Path, description = "the row's key; several columns of a key have commas in between"),
+        Page,
+    ),
+    responses((status = 200, description = "What happened to the row", body = Events)))]
+pub(crate) async fn history(
+    State(service): State<Service>,
+    may: May<Read>,
+    Path((table, row)): Path<(String, String)>,
+    page: Query<Page>,
+) -> Result<Response, Problem> {
+    let before = page.after()?.map(RunId);
+    let RowHistory { events, next } =
+        history_seen_by(&service, &may.caller, [&table, &row], before.as_ref(), page.limit()?).await?;
+    let next_cursor = next.map(|run| cursor::write(run.as_str()));
+    Ok(answer::json(&Events { events, next_cursor }))
+}
+
+/// What happened to a row, without the columns and runs that a caller may not see.
+pub(crate) async fn history_seen_by(
+    service: &Service,
+    caller: &Caller,
+    [table, row]: [&str; 2],
+    before: Option<&RunId>,
+    limit: u64,
+) -> Result<RowHistory, Problem> {
+    let tables = shown(service.engine_for(caller).store()).await?;
+    let columns = tables.into_iter().find(|info| info.table.name == table).map(|info| info.table.columns);
+    let columns =
+        columns.ok_or_else(|| StoreError::UnknownTable { table: shortened(table), nearest: None })?;
+    let seen_by = caller.seen_by();
+    let store = service.engine().store();
+    let mut history = store.row_history(table, row, seen_by.as_ref(), before, limit).await?;
+    let is_shown = |name: &str| name == "doc_id" || columns.iter().any(|column| column.name == name);
+    for event in &mut history.events {
+        let rows = [Some(&mut event.key), event.before.as_mut(), event.after.as_mut()];
+        rows.into_iter().flatten().for_each(|row| row.fields.retain(|(name, _)| is_shown(name)));
+    }
+    Ok(history)
 }
 
 /// A page of rows that meet a condition.

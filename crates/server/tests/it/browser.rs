@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 /// A running browser with one page.
 pub(crate) struct Browser {
-    browser: ordain_browser::Browser,
+    browser: ordain_testkit::browser::Browser,
 }
 
 #[track_caller]
@@ -17,7 +17,7 @@ fn must<T>(done: anyhow::Result<T>) -> T {
 impl Browser {
     /// Starts one. Pages that nobody looked at are not tested, so a missing browser is a failure.
     pub(crate) fn start() -> Self {
-        Self { browser: must(ordain_browser::Browser::start()) }
+        Self { browser: must(ordain_testkit::browser::Browser::start()) }
     }
 
     #[track_caller]

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use ordain_checks::report::Difference;
+use ordain_checks::{CheckStatus, Mark};
 
 use super::status;
 use crate::parts::empty;
@@ -54,6 +55,6 @@ pub fn compare(shown: &Comparison) -> Markup {
     }
 }
 
-fn of_run(of: Option<ordain_checks::CheckStatus>) -> Markup {
-    html! { @if of.is_some() { (status(of)) } @else { span.muted { "not in this run" } } }
+fn of_run(of: Option<CheckStatus>) -> Markup {
+    html! { @if of.is_some() { (status(of.map(|status| Mark::of(status, None)))) } @else { span.muted { "not in this run" } } }
 }

@@ -103,12 +103,12 @@ fn tried(result: &CheckResult, last: Option<&PastResult>) -> Markup {
     about.extend(
         result.understood.as_ref().map(|read| ("understood as", html! { strong { (visible(read)) } })),
     );
-    about.push(("it gives", html! { (status(Some(result.status))) " " (visible(&result.summary)) }));
+    about.push(("it gives", html! { (status(Some(result.mark()))) " " (visible(&result.summary)) }));
     about.extend(result.evaluated.zip(result.failed).map(|(evaluated, failed)| {
         ("failing rows", html! { (grouped(failed)) " of " (grouped(evaluated)) })
     }));
     about.extend(
-        last.map(|last| ("its last run gave", html! { (status(Some(last.status))) " " (failing(last)) })),
+        last.map(|last| ("its last run gave", html! { (status(Some(last.mark()))) " " (failing(last)) })),
     );
     html! {
         h2 { "Tried on the data" }

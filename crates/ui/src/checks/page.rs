@@ -47,7 +47,7 @@ pub fn page(shown: &CheckPage, viewer: &Viewer) -> Markup {
                 @if viewer.may_run { (run_form(&format!("/checks/{}/run", in_path(&check.check_id)), "Run this check", viewer)) }
             }
         }
-        p.meta { (status(shown.history.last().map(|last| last.status))) " " (sparkline(&shown.history))
+        p.meta { (status(shown.history.last().map(PastResult::mark))) " " (sparkline(&shown.history))
             @if let Some(last) = shown.history.last() { " last run " (when(&last.started_at)) } @else { " It has never run." } }
         @if let Some(why) = &shown.stale { p.notice { "The next run makes its code anew: " (visible(why)) } }
         (last_result(shown))
@@ -169,7 +169,7 @@ fn history(shown: &CheckPage) -> Markup {
                     table.list {
                         thead { tr { th scope="col" { "Status" } th.right scope="col" { "Failing" } th.right scope="col" { "Share" } th scope="col" { "When" } th scope="col" { "Run" } } }
                         tbody { @for past in newest { tr {
-                            td { (status(Some(past.status))) }
+                            td { (status(Some(past.mark()))) }
                             td.right { @if let Some(failed) = past.failed { (grouped(failed)) } }
                             td.right { @if let Some(share) = past.failed_pct { (ordain_checks::report::words::percent(share)) } }
                             td { (when(&past.started_at)) }

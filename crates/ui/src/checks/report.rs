@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use maud::{Markup, html};
 use ordain_checks::report::PastResult;
 use ordain_checks::report::words::{by_weight, count, duration, sentence};
-use ordain_checks::{CheckResult, CheckStatus, RunReport};
+use ordain_checks::{CheckResult, CheckStatus, Mark, RunReport};
 
 use super::page::failing_rows;
 use super::{sparkline, status};
@@ -28,7 +28,7 @@ pub(crate) fn report(report: &RunReport, history: &[PastResult]) -> Markup {
             legend.unseen { "Show" }
             label { input type="radio" name="show" id="show-all" checked; " all" }
             @for of in CheckStatus::ALL.into_iter().filter(|of| count(report, *of) > 0) {
-                label { input type="radio" name="show" id={ "show-" (of.name().to_lowercase()) }; " " (status(Some(of))) " " (grouped(count(report, of))) }
+                label { input type="radio" name="show" id={ "show-" (of.name().to_lowercase()) }; " " (status(Some(Mark::of(of, None)))) " " (grouped(count(report, of))) }
             }
         }
         @for result in by_weight(&report.results) {
@@ -41,7 +41,7 @@ pub(crate) fn report(report: &RunReport, history: &[PastResult]) -> Markup {
 fn one(result: &CheckResult, history: &[PastResult]) -> Markup {
     let is_bad = result.status == CheckStatus::Fail || result.is_open();
     let title = html! {
-        h2 { (status(Some(result.status))) " " (visible(&result.check_name)) " " code.muted { (visible(&result.check_id)) } }
+        h2 { (status(Some(result.mark()))) " " (visible(&result.check_name)) " " code.muted { (visible(&result.check_id)) } }
         " " (sparkline(history))
     };
     html! {

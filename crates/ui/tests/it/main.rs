@@ -4,8 +4,11 @@
 mod fixture;
 
 use fixture::{HOSTILE, hostile, ordinary};
-use ordain_checks::CheckStatus;
 use ordain_checks::report::PastResult;
+use ordain_checks::{Check, CheckStatus, Severity, SkipReason};
+use ordain_ui::Viewer;
+use ordain_ui::checks::{CheckPage, Grid, Row, grid};
+use ordain_ui::overview::Overview;
 use ordain_ui::report::checks;
 
 #[test]
@@ -38,6 +41,44 @@ fn a_report_shows_status_history_code_plan_and_failing_rows() {
 }
 
 #[test]
+fn no_page_shows_what_was_not_looked_at_as_passed() {
+    let skipped = SkipReason::ALL.map(|reason| (CheckStatus::Skipped, Some(reason)));
+    let others = CheckStatus::ALL.map(|status| (status, None));
+    for (status, skipped) in others.into_iter().chain(skipped) {
+        let mut result = fixture::result("CHK-1", status, Severity::High);
+        result.skipped = skipped;
+        let report = fixture::report(vec![result.clone()]);
+        let past = PastResult::of(&report, &result);
+        let viewer = Viewer::default();
+        let check = Check::new("CHK-1".to_owned(), "orders", "not_null", serde_json::Map::default());
+        let rows = vec![Row { check: check.clone(), history: vec![past.clone()], duration_ms: None }];
+        let page = CheckPage {
+            check,
+            file: "checks/checks.json".to_owned(),
+            line: 1,
+            compiled: None,
+            stale: None,
+            history: vec![past.clone()],
+            result: Some(result.clone()),
+        };
+        let start = Overview { checks: vec![(Some(past.mark()), 1)], ..Overview::default() };
+        let file = checks(&report, &[]);
+        let pages = [
+            file.split("</style>").nth(1).unwrap_or_default().to_owned(),
+            grid(&Grid { rows, ..Grid::default() }, &viewer).into_string(),
+            ordain_ui::checks::page(&page, &viewer).into_string(),
+            ordain_ui::overview::page(&start).into_string(),
+        ];
+        for shown in pages {
+            let is_green =
+                shown.contains("\"good\"") || shown.contains("chip good") || shown.contains(">passed<");
+            assert_eq!(is_green, status == CheckStatus::Pass, "{status:?} {skipped:?} {shown}");
+            assert!(shown.contains(past.mark().word), "{status:?} {skipped:?} {shown}");
+        }
+    }
+}
+
+#[test]
 fn a_report_of_ten_thousand_checks_is_made() {
     let mut report = ordinary();
     let results = report.results.clone();
@@ -55,6 +96,7 @@ fn history() -> Vec<PastResult> {
             run_id: format!("run-{}", at / 5),
             started_at: format!("2026-02-{:02}T08:00:00Z", at / 8 + 1),
             status: statuses[(at as usize * 7 + at as usize / 5) % statuses.len()],
+            skipped: None,
             failed: Some(u64::from(at % 13)),
             failed_pct: Some(f64::from(at % 13) * 2.1),
         })

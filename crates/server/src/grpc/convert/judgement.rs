@@ -6,9 +6,7 @@
 use ordain_cell::profile::Profile;
 use ordain_cell::{Job, JudgedBy};
 use ordain_types::{Column, ColumnType, Schema, Table};
-use ordain_verify::{
-    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Helper, Policy, Severity, Verdict, helpers_of, verify,
-};
+use ordain_verify::{Contract, Helper, Policy, Severity, Verdict, helpers_of, verify};
 use serde_json::{Map, Value, json};
 
 use crate::grpc::proto;
@@ -21,17 +19,8 @@ const COLUMNS_MAX: usize = 20_000;
 /// The most bytes of the descriptions of tools.
 const TOOLS_BYTES_MAX: usize = 1 << 20;
 
-/// The modules that a profile's packages are imported by.
-pub(crate) fn packages(profile: Profile) -> &'static [&'static str] {
-    match profile {
-        Profile::Core => CORE_IMPORTS,
-        Profile::Data => DATA_IMPORTS,
-        Profile::Full => FULL_IMPORTS,
-    }
-}
-
 fn with_own(profile: Profile, own: &[String]) -> impl Iterator<Item = &str> {
-    packages(profile).iter().copied().chain(own.iter().map(String::as_str))
+    profile.imports().iter().copied().chain(own.iter().map(String::as_str))
 }
 
 /// Judges the code of a job as it was received. `own` are modules that this executor has besides the profile's.
@@ -202,13 +191,15 @@ fn table_of(table: &Table) -> proto::Table {
     }
 }
 
-const TYPES: [(&str, ColumnType); 6] = [
+const TYPES: [(&str, ColumnType); 8] = [
     ("text", ColumnType::Text),
     ("integer", ColumnType::Integer),
     ("real", ColumnType::Real),
     ("boolean", ColumnType::Boolean),
     ("timestamp", ColumnType::Timestamp),
     ("json", ColumnType::Json),
+    ("decimal", ColumnType::Decimal),
+    ("any", ColumnType::Any),
 ];
 
 fn type_name(column_type: ColumnType) -> &'static str {

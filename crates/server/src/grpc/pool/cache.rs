@@ -15,7 +15,7 @@ use ordain_types::{Cause, Schema};
 use ordain_verify::{Contract, Policy, verify};
 use sha2::{Digest, Sha256};
 
-use crate::grpc::convert::{limits_of, packages};
+use crate::grpc::convert::limits_of;
 
 /// The largest share of the cache that one execution may take.
 const SHARE: usize = 8;
@@ -138,7 +138,7 @@ fn is_repeatable(job: &Job) -> bool {
     }
     let mut policy = match &job.judged_by {
         Some(judged_by) => judged_by.policy.clone(),
-        None => Policy::for_contract(contract).with_packages(packages(job.profile).iter().copied()),
+        None => Policy::for_contract(contract).with_packages(job.profile.imports().iter().copied()),
     };
     policy.names.extend(job.values.keys().cloned());
     let verdict = verify(job.code.code(), &policy, &Schema::default());

@@ -134,7 +134,7 @@ impl Service {
         let load = shared.executor.load();
         let profiles = shared.options.profiles.iter().map(|profile| proto::Profile {
             name: profile.to_string(),
-            modules: convert::packages(*profile).iter().map(|&module| module.to_owned()).collect(),
+            modules: profile.imports().iter().map(|&module| module.to_owned()).collect(),
         });
         let offered = |contract: &Contract| *contract != Contract::Open || shared.options.allow_open;
         proto::DescribeResponse {

@@ -208,6 +208,10 @@ async fn settle(
     let reading = result.understood.clone();
     let is_saved = accepted.is_some();
     if let Some(accepted) = accepted {
+        if let Some(reason) = &change.unread {
+            let problem = Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "not_understood", reason.clone());
+            return Err(problem.hint("say the rule in other words, or send `enabled`: false with it"));
+        }
         if reading.as_ref() != Some(&accepted) {
             let now = result.reason.clone().or(reading).unwrap_or_default();
             let detail = format!("the rule is not read so: {now}");

@@ -2,7 +2,6 @@
 //! offers runs again that have no message.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -12,6 +11,7 @@ use ordain_types::RunId;
 
 use crate::cluster::{Cluster, ClusterError, NodeMember, OfferError, SAID_EVERY, binding};
 use crate::http::service::Service;
+use crate::listen::Address;
 
 use super::{about, unbound};
 
@@ -124,7 +124,7 @@ impl Service {
         loop {
             let member = NodeMember {
                 node: cluster.node().to_owned(),
-                address: shown_address(options.listen),
+                address: shown_address(&options.listen),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 workspace: cluster.workspace().to_owned(),
                 files: self.inner.version.get().number,
@@ -244,8 +244,9 @@ impl Service {
 }
 
 /// Where a node listens. One that listens on all of its addresses is shown by its machine's name.
-fn shown_address(listen: SocketAddr) -> String {
-    if listen.ip().is_unspecified()
+fn shown_address(listen: &Address) -> String {
+    if let Address::Tcp(listen) = listen
+        && listen.ip().is_unspecified()
         && let Ok(name) = fs_err::read_to_string("/proc/sys/kernel/hostname")
     {
         return format!("{}:{}", name.trim_end(), listen.port());

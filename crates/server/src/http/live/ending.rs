@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use ordain_store::{EntryNote, StoreError};
-use ordain_types::{ErrorClass, RunError, RunKind, RunRecord, RunState};
+use ordain_types::{CallerName, ErrorClass, RunError, RunKind, RunRecord, RunState};
 
 use super::{Ended, LiveRun, kept_bytes, run_error};
+use crate::http::caller::LOCAL;
 use crate::http::problem::{
     CELLS_LIMIT, DRAINING, KEY_REUSED, Problem, QUEUE_FULL, REQUEST_TOO_LONG, SESSIONS_LIMIT, STILL_RUNNING,
 };
@@ -37,6 +38,9 @@ impl Service {
         run: &Arc<LiveRun>,
         work: impl Future<Output = Ended> + Send,
     ) -> Ended {
+        // Cells and turns to write go round by key; who calls without one has the machine to itself.
+        let key = Some(run.about.who.as_str()).filter(|who| *who != LOCAL).map(CallerName::from);
+        let work = ordain_types::of_caller(key, work);
         let mut work = Box::pin(AssertUnwindSafe(work).catch_unwind());
         let ended = tokio::select! {
             // A run that has ended has ended, also when it was cancelled at the same moment.

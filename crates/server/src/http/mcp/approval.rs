@@ -112,7 +112,7 @@ pub(super) fn questions(record: &RunRecord) -> Result<InputRequests, Problem> {
 fn question(record: &RunRecord) -> Result<ElicitRequestParams, Problem> {
     let message = format!(
         "{}\n{}\nRun {}. Approve this change?",
-        record.receipt.text,
+        record.receipt.marked(),
         reply::lines(record),
         record.run_id
     );

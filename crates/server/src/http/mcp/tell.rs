@@ -50,7 +50,7 @@ pub(super) fn problem(problem: &Problem) -> CallToolResult {
     if let Some(hint) = &problem.hint {
         let _ = write!(text, "\nhint: {hint}");
     }
-    result(vec![ContentBlock::text(text)], serde_json::to_value(problem).unwrap_or_default(), true)
+    result(vec![ContentBlock::text(unmarked(&text))], serde_json::to_value(problem).unwrap_or_default(), true)
 }
 
 fn result(content: Vec<ContentBlock>, structured: Value, is_error: bool) -> CallToolResult {

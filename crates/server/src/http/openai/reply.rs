@@ -234,10 +234,11 @@ fn beside(record: &RunRecord) -> Value {
     beside
 }
 
-/// A diff as a block of lines, one for each row.
+/// A diff as a block of lines, one for each row, in which nothing looks like a receipt.
 pub(crate) fn lines(record: &RunRecord) -> String {
     let mut all = Vec::new();
     for (table, changes) in &record.diff.tables {
+        let table = visible(table);
         all.extend(changes.added.iter().map(|row| format!("+ {table} {}", values(row))));
         all.extend(changes.removed.iter().map(|row| format!("- {table} {}", values(row))));
         let changed =
@@ -252,7 +253,7 @@ pub(crate) fn lines(record: &RunRecord) -> String {
         all.push(format!("… and {more} more; all are at /v1/runs/{}", record.run_id));
     }
     // Text of rows must not end the block.
-    format!("```\n{}\n```", all.join("\n").replace("```", "'''"))
+    format!("```\n{}\n```", unmarked(&all.join("\n")).replace("```", "'''"))
 }
 
 /// The values of a row in one line.

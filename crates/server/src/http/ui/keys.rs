@@ -97,7 +97,7 @@ fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
     Ok(NewKey { name: field("name").to_owned(), scopes, expires_in, ..NewKey::default() })
 }
 
-/// Makes a new key like an old one, which stays good for a day.
+/// Gives a key another secret. The one before stays good for a day.
 pub(super) async fn rotate(
     State(service): State<Service>,
     Path(key): Path<String>,

@@ -1,9 +1,12 @@
 //! The start page: how everything stands.
 
+use std::cmp::Reverse;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use ordain_checks::CheckStatus;
+use ordain_checks::report::PastResult;
+use ordain_checks::{Mark, Tone};
 use ordain_store::RunFilter;
 use ordain_types::{RunId, RunState, format_unix_millis};
 use ordain_ui::Place;
@@ -53,7 +56,7 @@ pub(super) async fn page(
 }
 
 /// Checks by their last status.
-type OfChecks = (Vec<(Option<CheckStatus>, usize)>, Vec<(CheckStatus, String, String)>);
+type OfChecks = (Vec<(Option<Mark>, usize)>, Vec<(Mark, String, String)>);
 
 /// How the checks stand. A workspace whose checks cannot be read here has a page that says why.
 async fn of_checks(service: &Service, caller: &Caller) -> OfChecks {
@@ -61,16 +64,24 @@ async fn of_checks(service: &Service, caller: &Caller) -> OfChecks {
         return OfChecks::default();
     }
     let Ok(grid) = look(service, rows).await else { return OfChecks::default() };
-    let last = |row: &ordain_ui::checks::Row| row.history.last().map(|last| last.status);
-    let statuses = CheckStatus::ALL.into_iter().map(Some).chain([None]);
-    let count = |status| grid.rows.iter().filter(|row| last(row) == status).count();
-    let counts = statuses.map(|status| (status, count(status))).collect();
-    let is_bad = |status: &CheckStatus| matches!(status, CheckStatus::Fail | CheckStatus::Error);
-    let failing = grid.rows.iter().filter_map(|row| {
-        let status = last(row).filter(is_bad)?;
-        Some((status, row.check.check_id.clone(), row.check.check_name.clone()))
-    });
-    (counts, failing.take(FAILING_LISTED).collect())
+    let mut counts: Vec<(Option<Mark>, usize)> = Vec::new();
+    let mut failing = Vec::new();
+    for row in &grid.rows {
+        let mark = row.history.last().map(PastResult::mark);
+        match counts.iter_mut().find(|(known, _)| *known == mark) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((mark, 1)),
+        }
+        let is_bad = |mark: &Mark| mark.is_open || mark.tone == Tone::Bad;
+        if let Some(mark) = mark.filter(is_bad) {
+            let check = &row.check;
+            let weight = (Reverse(check.severity), !mark.is_open);
+            failing.push((weight, (mark, check.check_id.clone(), check.check_name.clone())));
+        }
+    }
+    // What weighs most is listed first, whatever its place in the file.
+    failing.sort_by_key(|(weight, _)| *weight);
+    (counts, failing.into_iter().map(|(_, one)| one).take(FAILING_LISTED).collect())
 }
 
 /// Runs of the last days, by what became of them.

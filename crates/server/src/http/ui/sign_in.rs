@@ -90,13 +90,13 @@ pub(super) async fn theme(headers: HeaderMap, sent: Sent<Read, Chosen>) -> Resul
     Ok(with_cookie(Redirect::to(back), &headers, THEME, theme.name(), "Max-Age=31536000; "))
 }
 
-/// An address on this server; another is the start.
+/// An address on this server; another is the start. Browsers drop tabs and line breaks and take a backslash for a slash
+/// before they read an address, so that only what they leave as it is counts.
 fn inside(next: Option<&str>) -> &str {
     let is_inside = |next: &&str| {
         next.starts_with('/')
             && !next.starts_with("//")
-            && !next.contains(['\\', '\r', '\n'])
-            && next.is_ascii()
+            && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
     };
     next.filter(is_inside).unwrap_or("/")
 }
@@ -121,7 +121,16 @@ mod tests {
         for inside_it in ["/", "/runs/abc?x=1#diff"] {
             assert_eq!(inside(Some(inside_it)), inside_it);
         }
-        for elsewhere in ["", "//evil.example", "http://evil.example", "/\\evil.example", "/a\r\nb", "runs"] {
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "http://evil.example",
+            "/\\evil.example",
+            "/a\r\nb",
+            "/\t/evil.example",
+            "/ /evil",
+            "runs",
+        ] {
             assert_eq!(inside(Some(elsewhere)), "/", "{elsewhere:?}");
         }
         assert_eq!(inside(None), "/");

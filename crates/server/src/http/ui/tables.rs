@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use ordain_checks::Check;
 use ordain_standing::TableState;
-use ordain_store::{BeginOptions, Call, Intent, Owned, Reply, RunFilter, Store, TableInfo};
-use ordain_types::{Column, Row, RunId, RunState};
-use ordain_ui::tables::{FilePage, Order, RowEvent, RowsPage};
+use ordain_store::{BeginOptions, Call, Intent, Reply, Store, TableInfo};
+use ordain_types::{Column, Row, RunId, row_name};
+use ordain_ui::tables::{FilePage, Order, RowsPage};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,14 +19,13 @@ use crate::http::caller::Read;
 use crate::http::checks::{look, read as read_checks, served};
 use crate::http::cursor;
 use crate::http::problem::Problem;
-use crate::http::runs::page as runs_page;
 use crate::http::service::Service;
-use crate::http::tables::{as_rows, read, shown};
+use crate::http::tables::{as_rows, history_seen_by, read, shown};
 
 /// Rows on a page.
 const ROWS_SHOWN: u64 = 50;
-/// Runs that are looked through for the history of a row.
-const RUNS_LOOKED: u64 = 50;
+/// Changes of one row on a page.
+const EVENTS_SHOWN: u64 = 50;
 
 /// The list of tables.
 pub(super) async fn list(
@@ -180,7 +179,7 @@ async fn found(store: &Store, sql: String, params: Vec<Value>) -> Result<Vec<Row
     let reply = transaction.carry_out(Call::Query { sql, params: Value::Array(params) }).await;
     transaction.roll_back().await?;
     match reply? {
-        Reply::Found { rows } => Ok(rows),
+        Reply::Found { rows, .. } => Ok(rows),
         _ => Err(Problem::internal("a query gave no rows")),
     }
 }
@@ -200,43 +199,15 @@ pub(super) async fn history(
     Path(table): Path<String>,
     query: Query<OfRow>,
 ) -> Result<Response, Turned> {
-    find(service.engine_for(&visit.caller).store(), &table).await?;
     let key: Row = serde_json::from_str(&query.key)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "bad_query", "`key` is not a row's key"))?;
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
-    let filter = RunFilter {
-        // Other runs changed nothing, whatever their diffs say.
-        states: vec![RunState::Committed, RunState::Undone],
-        seen_by: visit.caller.seen_by(),
-        before: before.clone(),
-        ..RunFilter::newest(RUNS_LOOKED)
-    };
-    let (runs, next) = runs_page(service.engine().store(), filter).await?;
-    let looked = runs.len();
-    let events: Vec<RowEvent> = runs.into_iter().filter_map(|run| event(run, &table, &key)).collect();
+    let row = [table.as_str(), &row_name(&key)];
+    let found = history_seen_by(&service, &visit.caller, row, before.as_ref(), EVENTS_SHOWN).await?;
     let address = format!("/tables/{}/history", ordain_ui::text::in_path(&table));
+    let next = found.next.map(|run| cursor::write(run.as_str()));
     let pager = Pager::new(&address, &[("key", &query.key)], before.is_none(), next.as_deref());
-    let content = ordain_ui::tables::history(&table, &key, &events, looked, &pager);
+    let content = ordain_ui::tables::history(&table, &key, &found.events, &pager);
     let shell = visit.shell(&service, None).await?;
     Ok(reply::html(&headers, shell.page(Place::Tables, "History of a row", &content)))
-}
-
-/// What a run did to a row, if it did something.
-fn event(Owned { record: run, who, .. }: Owned, table: &str, key: &Row) -> Option<RowEvent> {
-    let is_it = |row: &Row| key.fields.iter().all(|(name, value)| row.get(name) == Some(value));
-    let diff = run.diff.tables.get(table)?;
-    let changed = diff.changed.iter().find(|change| is_it(&change.before) || is_it(&change.after));
-    let (before, after) = match changed {
-        Some(change) => (Some(change.before.clone()), Some(change.after.clone())),
-        None => (
-            diff.removed.iter().find(|row| is_it(row)).cloned(),
-            diff.added.iter().find(|row| is_it(row)).cloned(),
-        ),
-    };
-    (before.is_some() || after.is_some()).then(|| RowEvent {
-        before,
-        after,
-        run,
-        who: who.unwrap_or_default(),
-    })
 }

@@ -171,3 +171,33 @@ async fn a_rating_is_kept_with_the_run_and_counted() {
     .await;
     assert!(page.text().contains("rated bad") && page.text().contains("wrong &lt;b&gt;"), "{}", page.text());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_that_names_a_model_reaches_no_file_no_provider_and_no_label() {
+    let shop = served().await;
+    let secret = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(secret.path(), "\"hunter2-password\"\n").unwrap();
+    let replay = format!("replay:{}", secret.path().display());
+    for model in [replay.as_str(), "replay:/no-such-file", "lmstudio:x", "openai:gpt-x", "patient-Mueller"] {
+        for (path, request) in [("/v1/requests", "how many items are there?"), ("/v1/code", "5 + 3")] {
+            let answer = shop.post(path, &json!({ "request": request, "model": model })).await;
+            let problem = answer.json();
+            assert_eq!((answer.status, &problem["code"]), (422, &json!("model_not_listed")), "{problem}");
+            assert!(
+                !answer.text().contains("hunter2") && !answer.text().contains("No such file"),
+                "{problem}"
+            );
+        }
+    }
+    let text = figures(&shop).await;
+    assert!(!text.contains("Mueller"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_plans_own_status_is_no_label() {
+    let shop = served().await;
+    let plan = "name = 'Mueller'\nanswer_text = 'no'\nSTATUS = 'patient-' + name\n";
+    shop.post("/v1/requests", &json!({ "request": "who?", "plan": plan })).await;
+    let text = figures(&shop).await;
+    assert!(!text.contains("Mueller"), "{text}");
+}

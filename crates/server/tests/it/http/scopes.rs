@@ -6,26 +6,26 @@ use serde_json::{Value, json};
 use super::client::{self, Answer};
 use super::world::{BUY, Served, served_with};
 
-/// The matrix of docs/serve.md: what is asked for, and whether `read`, `run`, `approve` and `admin` get it.
+/// The matrix of docs/serve.md: what is asked for, and whether `metrics`, `read`, `run`, `approve` and `admin` get it.
 const MATRIX: &str = "
-GET  /v1/tables                          | yes | yes | yes | yes
-GET  /v1/tables/inventory/rows           | yes | yes | yes | yes
-GET  /v1/checks                          | yes | yes | yes | yes
-GET  /metrics                            | yes | yes | yes | yes
-POST /v1/requests                        | no  | yes | no  | yes
-POST /v1/exec                            | no  | yes | no  | yes
-POST /chat                               | no  | yes | no  | yes
-GET  /v1/runs/{committed}                | no  | no  | no  | yes
-GET  /v1/runs/{committed}/events         | no  | no  | no  | yes
-GET  /v1/runs/{files}/artifacts/out.txt  | no  | no  | no  | yes
-GET  /v1/runs/{held}                     | no  | no  | yes | yes
-POST /v1/runs/{held}/reject              | no  | no  | yes | yes
-POST /v1/runs/{committed}/undo           | no  | no  | no  | yes
-POST /v1/runs/{committed}/feedback       | no  | no  | no  | yes
-GET  /v1/plans/{plan}                    | no  | no  | no  | yes
-GET  /v1/sessions/{talk}                 | no  | no  | no  | yes
-GET  /v1/ledger                          | no  | no  | no  | yes
-GET  /v1/ledger/verify                   | no  | no  | no  | yes
+GET  /v1/tables                          | no  | yes | yes | yes | yes
+GET  /v1/tables/inventory/rows           | no  | yes | yes | yes | yes
+GET  /v1/checks                          | no  | yes | yes | yes | yes
+GET  /metrics                            | yes | yes | yes | yes | yes
+POST /v1/requests                        | no  | no  | yes | no  | yes
+POST /v1/exec                            | no  | no  | yes | no  | yes
+POST /chat                               | no  | no  | yes | no  | yes
+GET  /v1/runs/{committed}                | no  | no  | no  | no  | yes
+GET  /v1/runs/{committed}/events         | no  | no  | no  | no  | yes
+GET  /v1/runs/{files}/artifacts/out.txt  | no  | no  | no  | no  | yes
+GET  /v1/runs/{held}                     | no  | no  | no  | yes | yes
+POST /v1/runs/{held}/reject              | no  | no  | no  | yes | yes
+POST /v1/runs/{committed}/undo           | no  | no  | no  | no  | yes
+POST /v1/runs/{committed}/feedback       | no  | no  | no  | no  | yes
+GET  /v1/plans/{plan}                    | no  | no  | no  | no  | yes
+GET  /v1/sessions/{talk}                 | no  | no  | no  | no  | yes
+GET  /v1/ledger                          | no  | no  | no  | no  | yes
+GET  /v1/ledger/verify                   | no  | no  | no  | no  | yes
 ";
 
 async fn keyed() -> Served {
@@ -82,7 +82,7 @@ async fn every_scope_sees_what_the_matrix_says_and_nothing_else() {
     for line in MATRIX.trim().lines() {
         let mut cells = line.split('|').map(str::trim);
         let (method, route) = cells.next().unwrap().split_once(' ').unwrap();
-        for (scope, expected) in ["read", "run", "approve", "admin"].into_iter().zip(cells) {
+        for (scope, expected) in ["metrics", "read", "run", "approve", "admin"].into_iter().zip(cells) {
             let (_, key) = key_with(&shop, scope).await;
             let held = if route.contains("{held}") { hold(&shop, &owner).await } else { String::new() };
             let path = route.trim().replace("{held}", &held).replace("{committed}", &others.committed);

@@ -383,11 +383,13 @@ async fn a_rule_is_edited_tried_saved_and_run() {
         // What the reader does not understand is said, and can be tried again.
         fill(browser, "rule", "price must be blue");
         browser.click("form.rule button.primary", 1);
-        browser.wait("document.querySelector('#preview .chip.off')?.innerText === 'skipped'");
+        browser.wait("document.querySelector('#preview .chip')?.innerText === 'not understood'");
         fill(browser, "rule", "price must be at least 15");
         fill(browser, "severity", "critical");
         browser.click("form.rule button.primary", 1);
-        browser.wait("document.querySelector('#preview')?.innerText.includes('orders: `price`')");
+        browser.wait(
+            "document.querySelector('#preview')?.innerText.includes('orders: price must be at least 15')",
+        );
         browser.wait("document.querySelectorAll('#preview td.offends').length > 0");
         let diff = browser.evaluate("document.querySelector('pre.changed').innerText").to_string();
         assert!(diff.contains("price must be at least 15") && diff.contains("accepted_reading"), "{diff}");

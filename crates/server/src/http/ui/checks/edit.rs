@@ -255,6 +255,9 @@ fn drafted(
         problems,
         ..Preview::default()
     };
+    preview.problems.extend(change.unread.as_ref().map(|reason| {
+        format!("The rule is not understood, so it cannot be saved as one that runs: {reason}")
+    }));
     if preview.problems.is_empty() && preview.before != preview.after {
         let check_id = preview.result.as_ref().map(|result| result.check_id.clone());
         preview.draft = Some(service.inner.drafts.leave(&caller.id, Draft { change, check_id })?);
