@@ -4,7 +4,6 @@ pub(crate) mod answer;
 pub(crate) mod approve;
 pub(crate) mod ask;
 pub(crate) mod backup;
-pub(crate) mod bench;
 pub(crate) mod chat;
 pub(crate) mod check;
 pub(crate) mod cluster;

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordain_cell::profile::DataDir;
 use ordain_cell::resident::Resident;
 use ordain_cell::{CellError, Executor, LocalExecutor, LocalOptions};
 use ordain_engine::{Engine, EngineError, EngineSettings};
@@ -16,18 +17,28 @@ use ordain_workspace::Workspace;
 use crate::failure::{FAILED, UNAVAILABLE, WAITING};
 use crate::show::line;
 
-/// An executor for a workspace. A command that runs one plan needs no idle cells, but may use those of a helper.
+/// Cells of this machine, as a workspace wants them if there is one. A command that runs one plan needs no idle cells, but
+/// may use those of a helper.
+pub(crate) fn cells(
+    workspace: Option<&Workspace>,
+    resident: Option<Resident>,
+) -> Result<LocalOptions, CellError> {
+    let data_dir = workspace.map_or_else(DataDir::from_env, |workspace| workspace.own_packages.data_dir());
+    let mut options = LocalOptions { idle_cells: 0, resident, ..LocalOptions::new(data_dir?) };
+    if let Some(workspace) = workspace {
+        options.limits = workspace.limits.clone();
+        options.minimum = workspace.minimum_isolation;
+    }
+    Ok(options)
+}
+
+/// An executor for a workspace, with so many idle cells.
 pub(crate) fn executor(
     workspace: &Workspace,
     idle_cells: usize,
     resident: Option<Resident>,
 ) -> Result<Arc<LocalExecutor>, CellError> {
-    let mut options = LocalOptions::new(workspace.own_packages.data_dir()?);
-    options.limits = workspace.limits.clone();
-    options.idle_cells = idle_cells;
-    options.minimum = workspace.minimum_isolation;
-    options.resident = resident;
-    LocalExecutor::new(options).map(Arc::new)
+    LocalExecutor::new(LocalOptions { idle_cells, ..cells(Some(workspace), resident)? }).map(Arc::new)
 }
 
 /// Opens the workspace's store and puts an engine over it.

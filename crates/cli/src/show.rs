@@ -7,6 +7,7 @@ pub(crate) mod code;
 pub(crate) mod diff;
 pub(crate) mod grid;
 pub(crate) mod progress;
+pub(crate) mod rows;
 pub(crate) mod run;
 
 use std::io::IsTerminal as _;

@@ -110,7 +110,7 @@ async fn carry_out(
     executor.close().await;
     match ended {
         Some(Ok(record)) => {
-            ask::print(&record, as_json)?;
+            ask::print(&record, as_json, false)?;
             Ok(engine::exit_code(&record))
         }
         Some(Err(error)) => Err(error.into()),

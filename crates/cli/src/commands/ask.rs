@@ -17,6 +17,7 @@ use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::given;
 use crate::planner::PlannerArgs;
 use crate::runtime;
+use crate::show::diff::Extent;
 use crate::show::progress::Shown;
 use crate::show::run as show_run;
 use crate::workspace::{self, WorkspaceArgs};
@@ -78,6 +79,9 @@ pub(crate) struct Args {
     workspace: WorkspaceArgs,
     #[command(flatten)]
     executor: ExecutorArgs,
+    /// With the run's id, its plan and how long each part took
+    #[arg(long, short = 'v')]
+    verbose: bool,
     /// Print the run's record as JSON
     #[arg(long)]
     json: bool,
@@ -116,7 +120,7 @@ async fn carry_out(args: &Args, workspace: &Workspace, plan: Option<SourceFile>)
     executor.close().await;
     match asked {
         Some(Ok(record)) => {
-            print(&record, args.json)?;
+            print(&record, args.json, args.verbose)?;
             Ok(engine::exit_code(&record))
         }
         Some(Err(error)) => Err(error.into()),
@@ -180,7 +184,7 @@ async fn ask(
     Ok(record)
 }
 
-pub(crate) fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
+pub(crate) fn print(record: &RunRecord, as_json: bool, is_verbose: bool) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     if as_json {
         return writeln!(
@@ -189,7 +193,11 @@ pub(crate) fn print(record: &RunRecord, as_json: bool) -> io::Result<()> {
             serde_json::to_string_pretty(&record.told()).map_err(io::Error::from)?
         );
     }
-    show_run::write(&mut stdout, record)?;
+    if is_verbose {
+        show_run::details(&mut stdout, record, Extent::Short { run: record.run_id.as_str() })?;
+    } else {
+        show_run::write(&mut stdout, record)?;
+    }
     if record.state == RunState::Held {
         let id = &record.run_id;
         writeln!(

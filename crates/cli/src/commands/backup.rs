@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use ordain_server::put_file;
+use ordain_server::http::ServeLock;
 use ordain_store::{Backup, RestoreAt, Store};
-use ordain_workspace::{BackupPlace, BackupSettings, Workspace};
+use ordain_workspace::{BackupSettings, read_folder};
 
 use crate::failure::{Failure, Outcome};
 use crate::runtime;
@@ -17,13 +17,11 @@ const EXAMPLES: &str = "\
 Examples:
   ordain backup                         a copy below .ordain/backups
   ordain backup --to /mnt/other/shop    on another disk, where it belongs
-  ordain backup --to https://HOST/shop  below .ordain/backups, and sent there by PUT
 
 The copy is signed and does not hold the ledger's key. A PostgreSQL database is copied with its own tools.
-An address is given the token of the environment variable ORDAIN_BACKUP_TOKEN.
 `ordain serve` makes copies by itself:
   [backup]
-  to = \"/mnt/other/shop\"     a folder, or an address https://HOST/PATH
+  to = \"/mnt/other/shop\"     a folder, perhaps of another machine or a bucket that is mounted there
   every = \"24h\"
   keep = 7                   older copies are removed";
 
@@ -33,9 +31,9 @@ An address is given the token of the environment variable ORDAIN_BACKUP_TOKEN.
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
-    /// The folder for copies, or an address that takes them by PUT [default: backup.to, else .ordain/backups]
-    #[arg(long, value_name = "DIR|URL", value_parser = place)]
-    to: Option<BackupPlace>,
+    /// The folder for copies, or `file:///DIR` [default: backup.to, else .ordain/backups]
+    #[arg(long, value_name = "DIR", value_parser = folder)]
+    to: Option<PathBuf>,
 }
 
 /// How soon a copy is tried again that could not be made.
@@ -47,7 +45,7 @@ Examples:
   ordain restore --at 2026-11-15T17:00:00Z          the newest copy from before that time
   ordain restore --at 01m7g3yejq --from /mnt/other/shop
 
-Stop the server first. What was there is kept beside the store; the ledger says that it goes on from a copy.";
+Stop the server first: beside one that runs this is refused. What was there is kept beside the store; the ledger says that it goes on from a copy.";
 
 /// Bring the store back to a copy
 #[derive(Debug, clap::Args)]
@@ -59,28 +57,20 @@ pub(crate) struct RestoreArgs {
     #[arg(long, value_name = "RUN|TIME")]
     at: String,
     /// The folder with the copies, or `file:///DIR` [default: backup.to, else .ordain/backups]
-    #[arg(long, value_name = "DIR|URL", value_parser = folder)]
+    #[arg(long, value_name = "DIR", value_parser = folder)]
     from: Option<PathBuf>,
 }
 
 /// Carries out `ordain backup`.
 pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
-        let workspace = args.workspace.load()?;
-        let mut settings = workspace.backup.clone();
-        match args.to.clone() {
-            Some(BackupPlace::Folder(folder)) => {
-                settings = BackupSettings { folder, address: None, keep: None, ..settings };
-            }
-            Some(BackupPlace::Address(address)) => settings.address = Some(address),
-            None => {}
+        let mut settings = args.workspace.load()?.backup;
+        if let Some(folder) = args.to.clone() {
+            settings = BackupSettings { folder, keep: None, ..settings };
         }
-        let (made, removed) = copy(&store, &settings, token(&workspace).as_deref()).await?;
+        let (made, removed) = copy(&store, &settings).await?;
         let mut stdout = io::stdout().lock();
         writeln!(stdout, "{}: {} ledger entries", made.folder.display(), made.entries)?;
-        if let Some(address) = &settings.address {
-            writeln!(stdout, "sent to {address}")?;
-        }
         for removed in removed {
             writeln!(stdout, "removed {}", removed.folder.display())?;
         }
@@ -88,44 +78,19 @@ pub(crate) fn run(args: &Args) -> Outcome {
     })
 }
 
-/// The token that is sent with a copy to an address, from the environment.
-pub(crate) fn token(workspace: &Workspace) -> Option<String> {
-    workspace.environment.get("ORDAIN_BACKUP_TOKEN")
-}
-
-/// Makes a copy, sends it where it is to go, and removes the oldest ones; those are given back too.
-async fn copy(
-    store: &Store,
-    settings: &BackupSettings,
-    token: Option<&str>,
-) -> Result<(Backup, Vec<Backup>), Failure> {
+/// Makes a copy, and removes the oldest ones; those are given back too.
+async fn copy(store: &Store, settings: &BackupSettings) -> Result<(Backup, Vec<Backup>), Failure> {
     let made = store.back_up(&settings.folder).await?;
-    let sent = match &settings.address {
-        Some(address) => send(address, &made, token).await,
-        None => Ok(()),
-    };
-    // Of copies that are sent away one stays here, so that a place that takes none does not fill this disk.
-    let removed = match settings.keep.or(settings.address.as_ref().map(|_| 1)) {
+    let removed = match settings.keep {
         Some(keep) => store.remove_backups(&settings.folder, keep)?,
         None => Vec::new(),
     };
-    sent?;
     Ok((made, removed))
-}
-
-/// Sends a copy to a folder of its own below an address.
-async fn send(address: &str, copy: &Backup, token: Option<&str>) -> io::Result<()> {
-    let folder = copy.folder.file_name().unwrap_or_default().to_string_lossy();
-    let address = format!("{}/{folder}", address.trim_end_matches('/'));
-    for file in copy.files() {
-        put_file(&address, &file, token).await?;
-    }
-    Ok(())
 }
 
 /// Makes copies of a store that is served, as often as its workspace says. The time is counted from the newest copy, so
 /// that a restart delays none.
-pub(crate) async fn regularly(store: Store, settings: BackupSettings, token: Option<String>) {
+pub(crate) async fn regularly(store: Store, settings: BackupSettings) {
     let Some(every) = settings.every else { return };
     let made = |folder: &Path| {
         let copies = store.backups(folder).unwrap_or_default();
@@ -136,22 +101,15 @@ pub(crate) async fn regularly(store: Store, settings: BackupSettings, token: Opt
     loop {
         tokio::time::sleep(wait).await;
         wait = every;
-        if let Err(failure) = copy(&store, &settings, token.as_deref()).await {
+        if let Err(failure) = copy(&store, &settings).await {
             failure.behind("no copy of the store was made").report();
             wait = every.min(RETRY);
         }
     }
 }
 
-fn place(text: &str) -> Result<BackupPlace, String> {
-    BackupPlace::read(text).map_err(|(message, hint)| format!("{message}; {hint}"))
-}
-
 fn folder(text: &str) -> Result<PathBuf, String> {
-    match place(text)? {
-        BackupPlace::Folder(folder) => Ok(folder),
-        BackupPlace::Address(_) => Err("copies are restored from a folder: fetch the copy first".to_owned()),
-    }
+    read_folder(text).map_err(|(message, hint)| format!("{message}; {hint}"))
 }
 
 /// Carries out `ordain restore`.
@@ -163,6 +121,8 @@ pub(crate) fn restore(args: &RestoreArgs) -> Outcome {
     };
     runtime::on_one_thread(Box::pin(async {
         let workspace = args.workspace.load()?;
+        // A server goes on with the files that it has open.
+        let _alone = ServeLock::take(&workspace.store_options().state)?;
         let folder = args.from.clone().unwrap_or_else(|| workspace.backup.folder.clone());
         let (copy, aside) = ordain_store::restore(workspace.store_options(), &folder, at, note()).await?;
         let mut stdout = io::stdout().lock();

@@ -12,10 +12,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use ordain_cell::profile::{DataDir, Profile};
-use ordain_cell::{
-    CellError, Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output,
-};
+use ordain_cell::profile::Profile;
+use ordain_cell::{Discard, Executor, InputFile, Job, LocalExecutor, LocalOptions, NoHost, Output};
 use ordain_engine::{Engine, EngineError, EngineSettings, Exec, Judgement, Origin};
 use ordain_types::{Cause, Limits, SourceFile, parse_bytes, parse_duration};
 use ordain_verify::{Contract, VerifiedCode};
@@ -176,7 +174,8 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
 async fn open(args: &Args) -> Result<ExecContext, Failure> {
     let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose()?;
     let limits = limits(args, workspace.as_ref())?;
-    let executor = Arc::new(executor(args, workspace.as_ref(), &limits)?);
+    let cells = engine::cells(workspace.as_ref(), args.resident.find())?;
+    let executor = Arc::new(LocalExecutor::new(LocalOptions { limits: limits.clone(), ..cells })?);
     let engine = match &workspace {
         Some(workspace) => {
             let cells = Arc::<LocalExecutor>::clone(&executor);
@@ -185,17 +184,6 @@ async fn open(args: &Args) -> Result<ExecContext, Failure> {
         None => None,
     };
     Ok(ExecContext { executor, engine, limits })
-}
-
-fn executor(args: &Args, workspace: Option<&Workspace>, limits: &Limits) -> Result<LocalExecutor, CellError> {
-    let data_dir = workspace.map_or_else(DataDir::from_env, |workspace| workspace.own_packages.data_dir());
-    let mut options = LocalOptions::new(data_dir?);
-    options.limits = limits.clone();
-    // One program needs one cell; making more ahead would be work for nothing.
-    options.idle_cells = 0;
-    options.resident = args.resident.find();
-    options.minimum = workspace.map_or(options.minimum, |workspace| workspace.minimum_isolation);
-    LocalExecutor::new(options)
 }
 
 /// Flags come before what the workspace says; where there is none, before the environment.

@@ -19,7 +19,7 @@ Examples:
   ordain keys create --scope read,run --name shop --expires 90d
   ordain keys create --scope run --tables inventory --hide inventory.cost --actions update --rows-max 5
   ordain keys list
-  ordain keys rotate 3f9c0a17be42            a new key; the old one is good for another day
+  ordain keys rotate 3f9c0a17be42            another secret; the old one is good for another day
   ordain keys revoke 3f9c0a17be42
 
 A key is shown once, when it is made; only its hash is kept. A running server notices within
@@ -35,7 +35,7 @@ pub(crate) type Args = Group<RecordArgs, Command>;
 pub(crate) enum Command {
     /// Make a key; it is shown this once
     Create {
-        /// What it allows: read, run, approve, admin; several with commas between them
+        /// What it allows: metrics, read, run, approve, admin; several with commas between them
         #[arg(long, required = true, value_delimiter = ',', value_parser = read_scope)]
         scope: Vec<Scope>,
         /// What it is for, in words
@@ -58,11 +58,11 @@ pub(crate) enum Command {
     },
     /// All keys, revoked and expired ones too
     List,
-    /// Make a new key like an old one, which ends after the overlap
+    /// Give a key another secret; the one before ends after the overlap
     Rotate {
-        /// The old key's id
+        /// The key's id
         id: String,
-        /// How long the old key stays good
+        /// How long the old secret stays good
         #[arg(long, value_name = "TIME", default_value = "1d", value_parser = parse_duration)]
         overlap: Duration,
     },

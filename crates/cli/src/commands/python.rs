@@ -28,7 +28,7 @@ Examples:
   ordain python lock                lock the packages that `[python]` of the workspace asks for
 
 Variables:
-  ORDAIN_PYTHON    the Python to use, 3.10 or newer (default: python3 on PATH)
+  ORDAIN_PYTHON    the Python to use, 3.11 to 3.14 (default: python3 on PATH)
   ORDAIN_DATA_DIR  where profiles are kept (default: ~/.local/share/ordain)";
 
 /// The Python environment for cells

@@ -128,7 +128,7 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
                 return Ok(ExitCode::SUCCESS);
             }
             let extent = if all { Extent::All } else { Extent::Short { run: run.run_id.as_str() } };
-            show_run::write_with(&mut stdout, &run, extent)?;
+            show_run::details(&mut stdout, &run, extent)?;
             if code {
                 show_run::write_code(&mut stdout, &run)?;
             }

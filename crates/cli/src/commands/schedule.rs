@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ordain_cell::profile::Profile;
 use ordain_checks::ChecksError;
-use ordain_checks::exit::{self, Circumstances, FailOn};
+use ordain_checks::exit::{self, Gate};
 use ordain_engine::EngineError;
 use ordain_files::{open_store, profile_for_files};
 use ordain_standing::{Due, Schedules};
@@ -118,6 +118,10 @@ fn show(args: &Args, listed: &[Scheduled], marks: &BTreeMap<String, ScheduleMark
         let next = next(scheduled, now).into_iter().next().unwrap_or_else(|| "never".to_owned());
         let what = format!("{}: {}", scheduled.task.kind().as_str(), scheduled.task.request());
         let run = last_run(&scheduled.name).map(ToString::to_string).unwrap_or_default();
+        let next = match marks.get(&scheduled.name).filter(|mark| mark.at > now) {
+            Some(_) => format!("{next} (its last time has not come yet; it counts as now)"),
+            None => next,
+        };
         grid.row([line(&scheduled.name), line(&scheduled.written), line(&what), next, run]);
     }
     grid.write(&mut out, "")
@@ -191,12 +195,12 @@ impl ByHand<'_> {
         let (record, checked) = ran?;
         engine::send_calls(&self.store, &self.workspace.tools, &record).await?;
         // A reader of our output that has gone changes nothing about the run.
-        let _ = ask::print(&record, self.args.shared.json);
+        let _ = ask::print(&record, self.args.shared.json, false);
         let code = checked.map_or_else(
             || engine::exit_code(&record),
             |checked| {
                 let results = &checked.report.results;
-                ExitCode::from(exit::exit_code(results, FailOn::default(), Circumstances::default()))
+                ExitCode::from(exit::exit_code(results, Gate::default()))
             },
         );
         Ok((record, code))

@@ -1,15 +1,16 @@
 //! `ordain serve`: serves a workspace over HTTP.
 
 use std::io::{self, IsTerminal as _, Write};
-use std::net::SocketAddr;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Engine, EngineSettings, OtherNodes, Planner};
 use ordain_files::open_store;
+use ordain_server::Address;
 use ordain_server::cluster::Nats;
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
@@ -32,6 +33,9 @@ use crate::workspace::WorkspaceArgs;
 
 /// Cells that are made ahead, so that a request need not wait for one.
 pub(crate) const IDLE_CELLS: usize = 4;
+
+/// How long a server may take to say where it is, and how often another one looks.
+const OTHER_STARTS: (Duration, Duration) = (Duration::from_secs(30), Duration::from_millis(20));
 
 /// Requests that the web UI proposes.
 const EXAMPLES_SHOWN: usize = 3;
@@ -59,9 +63,9 @@ the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage
 pub(crate) struct Args {
     #[command(flatten)]
     workspace: WorkspaceArgs,
-    /// Where to listen; port 0 takes a free one
+    /// Where to listen; port 0 takes a free one, `unix:/PATH` is a socket for programs of the same user
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8000")]
-    listen: SocketAddr,
+    listen: Address,
     /// A web page's origin that may call; may be given several times
     #[arg(long, value_name = "ORIGIN", value_delimiter = ',', value_parser = read_origin)]
     cors: Vec<String>,
@@ -116,6 +120,9 @@ pub(crate) struct Args {
     /// Print where it listens as JSON, to stdout
     #[arg(long)]
     json: bool,
+    /// For the program that starts it: stop when stdin ends; where the workspace is served already, say by whom and stop
+    #[arg(long, requires = "json")]
+    for_client: bool,
 }
 
 /// How requests are logged.
@@ -130,7 +137,7 @@ enum LogArg {
 }
 
 /// Called with the address of the server, or of another one that serves the workspace already.
-pub(crate) type OnReady = fn(SocketAddr);
+pub(crate) type OnReady = fn(&Address);
 
 /// Carries out `ordain serve`.
 #[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
@@ -148,9 +155,14 @@ pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
         let store = Workspace::store_of(&root)?;
         (root, store)
     };
-    let lock = match (ServeLock::take(&store.state), found) {
+    let lock = match (take_lock(args, &store.state), found) {
         (Err(ServeLockError::Taken { address: Some(address), .. }), Some(found)) => {
-            found(address);
+            found(&address);
+            return Ok(ExitCode::SUCCESS);
+        }
+        (Err(ServeLockError::Taken { address: Some(address), process }), None) if args.for_client => {
+            let told = json!({ "listen": address.to_string(), "url": address.url(), "served_by": process });
+            announce(args, &told.to_string())?;
             return Ok(ExitCode::SUCCESS);
         }
         (lock, _) => lock?,
@@ -166,6 +178,21 @@ pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
     runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, taken_in, found)))?
 }
 
+/// Takes the right to serve. Clients that start servers at the same moment find the one that was first.
+fn take_lock(args: &Args, state: &Path) -> Result<ServeLock, ServeLockError> {
+    let (began, (starts_within, look_every)) = (Instant::now(), OTHER_STARTS);
+    loop {
+        match ServeLock::take(state) {
+            Err(ServeLockError::Taken { address: None, .. })
+                if args.for_client && began.elapsed() < starts_within =>
+            {
+                std::thread::sleep(look_every);
+            }
+            lock => return lock,
+        }
+    }
+}
+
 async fn serve(
     args: &Args,
     workspace: &Workspace,
@@ -179,7 +206,7 @@ async fn serve(
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
     }
-    let listener = ordain_server::listen(args.listen).map_err(|error| {
+    let listener = ordain_server::listen_at(&args.listen).map_err(|error| {
         let hint = "choose another port with `--listen 127.0.0.1:PORT`; port 0 takes a free one";
         Failure::new(UNAVAILABLE, format!("cannot listen on {}: {error}", args.listen), Some(hint))
     })?;
@@ -188,7 +215,7 @@ async fn serve(
         local.warm(Profile::Core).await?;
     }
     let planner = args.planner.choose(workspace).await?;
-    options.listen = listener.local_addr()?;
+    options.listen = listener.address()?;
     options.isolation = match &executor {
         Chosen::Local(local) => local.level().to_string(),
         Chosen::Remote(_) => "of the executors".to_owned(),
@@ -213,9 +240,9 @@ async fn serve(
         options.cluster = Arc::<Nats>::clone(nats);
     }
     options.tracer = trace::tracer("ordain")?;
-    lock.listens_on(options.listen)?;
-    let (listen, announced) = (options.listen, announcement(args, &options, &planner));
-    tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone(), backup::token(workspace)));
+    lock.listens_on(&options.listen)?;
+    let (listen, announced) = (options.listen.clone(), announcement(args, &options, &planner));
+    tokio::spawn(backup::regularly(store.clone(), workspace.backup.clone()));
     let traced = traced(executor.executor(), &options.tracer);
     let others = nats.map(|nats| nats as Arc<dyn OtherNodes>);
     let settings = EngineSettings { others, ..EngineSettings::of(workspace) };
@@ -223,10 +250,10 @@ async fn serve(
     options.checks = Some(Checks::new(Arc::new(workspace.clone()), engine.clone()));
     let service = Service::new(engine, planner, options);
     // Those who read the address may stop the server at once.
-    let stop = watch_signals(service.clone(), executor.pool())?;
+    let stop = watch_signals(service.clone(), executor.pool(), args.for_client)?;
     announce(args, &announced)?;
     if let Some(found) = found {
-        found(listen);
+        found(&listen);
     }
     http::serve(listener, service, stop).await;
     executor.close().await;
@@ -238,7 +265,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
     HttpOptions {
         keys_required: args.require_keys,
         cors: args.cors.clone(),
-        model: workspace.model.clone(),
+        model: args.planner.settings(workspace),
         environment: workspace.environment.clone(),
         log: match args.log.unwrap_or(by_default) {
             LogArg::Json => LogFormat::Json,
@@ -259,7 +286,7 @@ fn options(args: &Args, workspace: &Workspace) -> HttpOptions {
         slots: args.slots,
         ui: !args.no_ui,
         examples: examples(workspace),
-        ..HttpOptions::new(&workspace.name, args.listen, workspace.state())
+        ..HttpOptions::new(&workspace.name, args.listen.clone(), workspace.state())
     }
 }
 
@@ -274,9 +301,9 @@ fn examples(workspace: &Workspace) -> Vec<String> {
 
 /// Where the server is and how it is set up, as JSON for programs.
 fn announcement(args: &Args, options: &HttpOptions, planner: &Planner) -> String {
-    let (listen, planner) = (options.listen, planner.name());
+    let (url, planner) = (options.listen.url(), planner.name());
     if args.json {
-        let told = json!({ "listen": listen, "url": format!("http://{listen}"), "planner": planner,
+        let told = json!({ "listen": options.listen.to_string(), "url": url, "planner": planner,
             "isolation": options.isolation, "keys": options.needs_keys(),
             "cluster": options.cluster.is_shared() });
         return told.to_string();
@@ -284,8 +311,8 @@ fn announcement(args: &Args, options: &HttpOptions, planner: &Planner) -> String
     let keys = if options.needs_keys() { "callers need a key" } else { "no key needed on this machine" };
     let page = if options.ui { "" } else { "docs" };
     format!(
-        "serving `{}` on http://{listen}\nplanner {planner} · isolation {} · {keys}\n\
-         open http://{listen}/{page} · Ctrl-C stops",
+        "serving `{}` on {url}\nplanner {planner} · isolation {} · {keys}\n\
+         open {url}/{page} · Ctrl-C stops",
         options.workspace, options.isolation
     )
 }
@@ -303,6 +330,7 @@ fn announce(args: &Args, announced: &str) -> io::Result<()> {
 fn watch_signals(
     service: Service,
     executors: Option<Arc<ExecutorPool>>,
+    ends_with_stdin: bool,
 ) -> io::Result<impl Future<Output = ()> + use<>> {
     let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let mut hangup = signal(SignalKind::hangup())?;
@@ -322,7 +350,8 @@ fn watch_signals(
     });
     let (stop, stopped) = tokio::sync::oneshot::channel();
     tokio::spawn(async move {
-        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
+        let ended = stdin_has_ended(ends_with_stdin);
+        tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {}, () = ended => {} }
         let _ = stop.send(());
         tokio::select! { _ = interrupt.recv() => {}, _ = terminate.recv() => {} }
         service.cancel_runs();
@@ -330,6 +359,20 @@ fn watch_signals(
     Ok(async move {
         let _ = stopped.await;
     })
+}
+
+/// Done when stdin has ended, if that counts.
+async fn stdin_has_ended(counts: bool) {
+    if !counts {
+        return std::future::pending().await;
+    }
+    let (at_end, ended) = tokio::sync::oneshot::channel();
+    // A thread of its own: the end of the process does not wait for it.
+    std::thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = at_end.send(());
+    });
+    let _ = ended.await;
 }
 
 fn at_least_one(text: &str) -> Result<usize, String> {

@@ -5,8 +5,8 @@ mod types;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_store::{BeginOptions, Call, Intent, Page, Reply, Store, StoreError, TableInfo};
-use ordain_types::Row;
+use ordain_store::{BeginOptions, Call, Intent, Page, Reply, RowHistory, Store, StoreError, TableInfo};
+use ordain_types::{Diff, Row, RowChange, TableDiff};
 use serde_json::json;
 
 use crate::failure::Outcome;
@@ -20,10 +20,13 @@ Examples:
   ordain tables inventory             its columns, indexes and a few rows
   ordain tables inventory --rows      the first 20 rows
   ordain tables inventory --rows 500 --json
+  ordain tables inventory --history SG001      who changed this row, and what it was before
   ordain tables --types               how the columns of data files are read, and what did not fit";
 
 /// Rows that a table's description shows.
 const SAMPLES: u64 = 3;
+/// Changes of one row that are shown.
+const EVENTS_SHOWN: u64 = 100;
 
 /// Show the workspace's tables
 #[derive(Debug, clap::Args)]
@@ -36,6 +39,9 @@ pub(crate) struct Args {
     /// Print rows of the table, at most N
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "20", requires = "name", value_parser = clap::value_parser!(u64).range(1..))]
     rows: Option<u64>,
+    /// What happened to the row with this key: when, by whom, by which run; several columns have commas in between
+    #[arg(long, value_name = "KEY", requires = "name", conflicts_with = "rows")]
+    history: Option<String>,
     /// Show how the columns of data files and tables are read: types, marks, orders, what did not fit
     #[arg(long, conflicts_with = "rows")]
     types: bool,
@@ -64,6 +70,15 @@ async fn show(store: Store, args: Args) -> Outcome {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    if let (Some(name), Some(row)) = (&args.name, &args.history) {
+        let found = store.row_history(name, row, None, None, EVENTS_SHOWN).await?;
+        if args.json {
+            writeln!(stdout, "{}", serde_json::to_string_pretty(&found).map_err(io::Error::from)?)?;
+        } else {
+            history(&mut stdout, (name, row), &found)?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut tables = store.tables().await?;
     if let Some(name) = &args.name {
         // The store knows best what an unknown table is called.
@@ -89,6 +104,39 @@ async fn show(store: Store, args: Args) -> Outcome {
         _ => list(&mut stdout, &tables)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn history(out: &mut impl Write, (table, row): (&str, &str), found: &RowHistory) -> io::Result<()> {
+    if found.events.is_empty() {
+        writeln!(out, "no run changed the row `{}` of {}", line(row), line(table))?;
+    }
+    for event in &found.events {
+        let undone = event.undone_at.as_ref().map(|at| format!(", undone {at}")).unwrap_or_default();
+        let decided =
+            event.decided_by.as_ref().map(|who| format!(", decided by {}", line(who))).unwrap_or_default();
+        let (at, who, through) = (&event.at, line(&event.who), line(&event.through));
+        writeln!(out, "{at}  {who} through {through}{decided}{undone}  {}", event.run_id)?;
+        writeln!(out, "  {}", line(&event.request))?;
+        let mut diff = TableDiff::default();
+        match (event.before.clone(), event.after.clone()) {
+            (Some(before), Some(after)) => {
+                diff.changed.push(RowChange { key: event.key.clone(), before, after });
+            }
+            (before, after) => {
+                diff.removed.extend(before);
+                diff.added.extend(after);
+            }
+        }
+        let diff = Diff { tables: [(table.to_owned(), diff)].into() };
+        diff::write(out, &diff, diff::Extent::All)?;
+    }
+    if found.next.is_some() {
+        writeln!(
+            io::stderr(),
+            "these are the newest {EVENTS_SHOWN}; the web UI and `/v1/tables` show the rest"
+        )?;
+    }
+    Ok(())
 }
 
 fn list(out: &mut impl Write, tables: &[TableInfo]) -> io::Result<()> {

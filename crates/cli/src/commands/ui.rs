@@ -1,8 +1,9 @@
 //! `ordain ui`: opens the web UI, and serves the workspace unless somebody does already.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::process::{Command, Stdio};
+
+use ordain_server::Address;
 
 use crate::commands::serve;
 use crate::failure::Outcome;
@@ -32,16 +33,18 @@ pub(crate) fn run(args: &Args) -> Outcome {
     serve::run_and(&args.serve, Some(if args.no_browser { tell } else { open }))
 }
 
-fn tell(address: SocketAddr) {
-    let _ = writeln!(io::stderr(), "the web UI is on http://{address}/");
+fn tell(address: &Address) {
+    let _ = writeln!(io::stderr(), "the web UI is on {}/", address.url());
 }
 
 /// Opens the browser that the system prefers. Where there is none the address is said.
-fn open(address: SocketAddr) {
+fn open(address: &Address) {
+    // Browsers know no sockets in folders.
+    let Address::Tcp(_) = address else { return tell(address) };
     let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(opener);
     command
-        .arg(format!("http://{address}/"))
+        .arg(format!("{}/", address.url()))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());

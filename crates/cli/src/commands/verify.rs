@@ -8,13 +8,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
+use ordain_cell::profile::Profile;
 use ordain_files::open_store;
 use ordain_verify::{
-    CORE_IMPORTS, Contract, DATA_IMPORTS, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict,
-    apply_edits, helpers_of, verify_bytes,
+    Contract, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict, apply_edits, helpers_of,
+    verify_bytes,
 };
 use ordain_workspace::Workspace;
 
+use crate::commands::python::read_profile;
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
 use annotate::Style;
@@ -40,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, short = 'w', value_name = "DIR")]
     workspace: Option<PathBuf>,
     /// The Python profile whose packages may be imported
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = read_profile)]
     profile: Option<Profile>,
     /// The Python that would run it, such as 3.11
     #[arg(long, value_name = "VERSION")]
@@ -66,16 +68,6 @@ enum ContractName {
     Exec,
     /// Syntax and size only
     Open,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Profile {
-    /// The standard library and tinydb
-    Core,
-    /// And numpy, pandas, pyarrow, matplotlib, openpyxl
-    Data,
-    /// And everything for statistics, documents, text and images
-    Full,
 }
 
 impl From<ContractName> for Contract {
@@ -111,12 +103,7 @@ fn world(args: &Args) -> Result<(Policy, Schema), Failure> {
         schema = runtime::on_one_thread(Box::pin(open_store(&workspace)))??.schema();
     }
     if let Some(profile) = args.profile {
-        let packages = match profile {
-            Profile::Core => CORE_IMPORTS,
-            Profile::Data => DATA_IMPORTS,
-            Profile::Full => FULL_IMPORTS,
-        };
-        policy = policy.with_packages(packages.iter().copied());
+        policy = policy.with_packages(profile.imports().iter().copied());
     }
     if let Some(python) = args.python {
         policy.python = python;

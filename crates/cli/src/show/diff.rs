@@ -39,16 +39,9 @@ pub(crate) fn write(out: &mut impl Write, diff: &Diff, extent: Extent<'_>) -> io
 }
 
 fn write_table(out: &mut impl Write, table: &str, part: &TableDiff, extent: Extent<'_>) -> io::Result<()> {
-    let counts =
-        [(part.added.len(), "added"), (part.changed.len(), "changed"), (part.removed.len(), "removed")];
-    let counts: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, word)| format!("{count} {word}"))
-        .collect();
-    writeln!(out, "{}: {}", coloured(Colour::Bold, &super::line(table)), counts.join(", "))?;
+    let table = super::line(table);
     if !part.changed.is_empty() {
-        let mut grid = Grid::new(["row", "column", "before", "after"]);
+        let mut grid = Grid::new([table.as_str(), "column", "before", "after"]);
         let mut long = Vec::new();
         for change in part.changed.iter().take(extent.rows()) {
             let named = key(&change.key);
@@ -61,7 +54,7 @@ fn write_table(out: &mut impl Write, table: &str, part: &TableDiff, extent: Exte
                 }
             }
         }
-        if !grid.is_empty() {
+        if !grid.is_empty() || !long.is_empty() {
             grid.write(out, "  ")?;
         }
         for (what, before, after) in &long {
@@ -69,8 +62,8 @@ fn write_table(out: &mut impl Write, table: &str, part: &TableDiff, extent: Exte
         }
         left_out(out, part.changed.len(), "changed", extent)?;
     }
-    write_rows(out, &part.added, "+", Colour::Green, "added", extent)?;
-    write_rows(out, &part.removed, "-", Colour::Red, "removed", extent)
+    write_rows(out, &table, &part.added, ("+", Colour::Green, "added"), extent)?;
+    write_rows(out, &table, &part.removed, ("-", Colour::Red, "removed"), extent)
 }
 
 /// Writes a change of a value that is too long for a cell, from where it differs.
@@ -105,10 +98,9 @@ impl Extent<'_> {
 
 fn write_rows(
     out: &mut impl Write,
+    table: &str,
     rows: &[Row],
-    sign: &str,
-    colour: Colour,
-    word: &str,
+    (sign, colour, word): (&str, Colour, &str),
     extent: Extent<'_>,
 ) -> io::Result<()> {
     if rows.is_empty() {
@@ -116,14 +108,15 @@ fn write_rows(
     }
     let mut lines = Vec::new();
     let shown = &rows[..rows.len().min(extent.rows())];
+    let marks = Some((table, sign));
     let grid = match extent {
-        Extent::Short { .. } => grid_of(shown),
-        Extent::All => grid_of_whole(shown),
+        Extent::Short { .. } => filled(shown, marks, Grid::row),
+        Extent::All => filled(shown, marks, Grid::whole_row),
     };
     grid.write(&mut lines, "")?;
     for (index, line) in String::from_utf8_lossy(&lines).lines().enumerate() {
-        let sign = if index == 0 { " ".to_owned() } else { coloured(colour, sign) };
-        writeln!(out, "{sign} {line}")?;
+        let line = if index == 0 { line.to_owned() } else { line.replacen(sign, &coloured(colour, sign), 1) };
+        writeln!(out, "  {line}")?;
     }
     left_out(out, rows.len(), word, extent)
 }
@@ -140,24 +133,22 @@ fn left_out(out: &mut impl Write, count: usize, word: &str, extent: Extent<'_>) 
 
 /// Rows under the names of their columns, in the order in which these first occur.
 pub(crate) fn grid_of(rows: &[Row]) -> Grid {
-    filled(rows, Grid::row)
+    filled(rows, None, Grid::row)
 }
 
-/// The same with the whole of every value.
-fn grid_of_whole(rows: &[Row]) -> Grid {
-    filled(rows, Grid::whole_row)
-}
-
-fn filled(rows: &[Row], add: impl Fn(&mut Grid, Vec<String>)) -> Grid {
+/// The same; `marks` puts a column in front, with that name and that text in every row.
+fn filled(rows: &[Row], marks: Option<(&str, &str)>, add: impl Fn(&mut Grid, Vec<String>)) -> Grid {
     let mut columns: Vec<&str> = Vec::new();
     for name in rows.iter().flat_map(Row::names) {
         if !columns.contains(&name) {
             columns.push(name);
         }
     }
-    let mut grid = Grid::new(columns.iter().map(|name| super::line(name)));
+    let names = columns.iter().map(|name| super::line(name));
+    let mut grid = Grid::new(marks.map(|(table, _)| table.to_owned()).into_iter().chain(names));
     for row in rows {
-        add(&mut grid, columns.iter().map(|name| row.get(name).map_or_else(String::new, cell)).collect());
+        let cells = columns.iter().map(|name| row.get(name).map_or_else(String::new, cell));
+        add(&mut grid, marks.map(|(_, sign)| sign.to_owned()).into_iter().chain(cells).collect());
     }
     grid
 }

@@ -9,28 +9,39 @@ use serde_json::Value;
 
 use super::diff::Extent;
 use super::grid::Grid;
-use super::{Colour, behind, cell, code, coloured, cut, diff, line};
+use super::{Colour, behind, cell, code, coloured, cut, diff, line, lines, rows};
 
 /// Cells that are named at once.
 const DIFFERENCES_MAX: usize = 20;
 
-/// Writes what a run was about and what came of it.
+/// Writes what came of a run, the answer first. Ids, times and the plan are in `details`.
 pub(crate) fn write(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
-    write_with(out, run, Extent::Short { run: run.run_id.as_str() })
+    if let Some(text) = run.said() {
+        writeln!(out, "{}", lines(&text))?;
+    }
+    rows::write(out, &run.answer)?;
+    let receipt = line(&run.receipt.text);
+    let is_undoable = run.state == RunState::Committed && !run.diff.is_empty();
+    let way_back = if is_undoable { " `ordain undo last` takes it back." } else { "" };
+    let status = run.status.as_deref().filter(|status| *status != "success");
+    let status = status.map(|status| format!(" ({})", line(status))).unwrap_or_default();
+    writeln!(out, "{receipt}{status}{way_back}")?;
+    if let Some(reading) = run.plan.reading.as_ref().filter(|_| run.diff.is_empty()) {
+        writeln!(out, "read as  {}", cut(&line(reading), 200))?;
+    }
+    remarks(out, run)?;
+    outcome(out, run, Extent::Short { run: run.run_id.as_str() })
 }
 
-/// The same with so much of its diff.
-pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
+/// Writes all that is known of a run for people: what it was about, when, how it was planned, and what came of it.
+pub(crate) fn details(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
     writeln!(out, "run      {}", run.run_id)?;
     writeln!(out, "request  {}", cut(&line(&run.request), 200))?;
-    let said =
+    let status =
         if run.receipt.kind == ReceiptKind::WouldChange { Some("dry run") } else { run.status.as_deref() };
-    let status = said.map(|status| format!(" ({})", line(status))).unwrap_or_default();
+    let status = status.map(|status| format!(" ({})", line(status))).unwrap_or_default();
     writeln!(out, "state    {}{status}", state(run.state))?;
     writeln!(out, "receipt  {}", line(&run.receipt.text))?;
-    if let Some(rule) = run.held_by.as_ref().filter(|_| run.state == RunState::Held) {
-        writeln!(out, "held by  {}", line(&rule.to_string()))?;
-    }
     writeln!(out, "began    {}", line(&run.started_at))?;
     writeln!(out, "plan     {}", plan(run))?;
     if let Some(reading) = &run.plan.reading {
@@ -43,6 +54,15 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
     if let Some(text) = run.said() {
         writeln!(out, "{}", behind("answer   ", &text))?;
     }
+    remarks(out, run)?;
+    outcome(out, run, extent)
+}
+
+/// What holds a run up, what it notes, and what went wrong.
+fn remarks(out: &mut impl Write, run: &RunRecord) -> io::Result<()> {
+    if let Some(rule) = run.held_by.as_ref().filter(|_| run.state == RunState::Held) {
+        writeln!(out, "held by  {}", line(&rule.to_string()))?;
+    }
     for note in &run.answer.notes {
         writeln!(out, "{}", behind("note     ", note))?;
     }
@@ -52,6 +72,11 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
             writeln!(out, "{}", behind("hint     ", hint))?;
         }
     }
+    Ok(())
+}
+
+/// Files, broken invariants, the diff and calls.
+fn outcome(out: &mut impl Write, run: &RunRecord, extent: Extent<'_>) -> io::Result<()> {
     for file in &run.outcome.artifacts {
         // The folder is the same in every workspace that does not name another one.
         let folder = format!(".ordain/artifacts/{}", run.run_id);
@@ -66,7 +91,6 @@ pub(crate) fn write_with(out: &mut impl Write, run: &RunRecord, extent: Extent<'
         differences(&rebase.differences, ["was", "is"]).write(out, "  ")?;
     }
     if !run.diff.is_empty() {
-        writeln!(out)?;
         diff::write(out, &run.diff, extent)?;
     }
     for call in &run.calls {

@@ -43,7 +43,8 @@ fn a_plan_is_committed_and_its_diff_is_shown() {
     let shop = Shop::new();
     let asked = shop.ask(SALE, &[]);
     assert_eq!(asked.code, Some(0), "{asked:?}");
-    for text in ["committed (success)", "The Aviator costs $70 now.", "item_id=SG001", "80.0", "70.0"] {
+    for text in ["1 row changed in inventory", "The Aviator costs $70 now.", "item_id=SG001", "80.0", "70.0"]
+    {
         assert!(asked.stdout.contains(text), "{text} is not in {}", asked.stdout);
     }
     assert!((shop.aviator_price() - 70.0).abs() < 1e-9);
@@ -164,4 +165,21 @@ fn a_killed_run_gives_its_key_back_and_the_same_command_runs() {
     let runs = run(ordain(["runs", "list", "--json", "--workspace", &shop.root])).json();
     let failed = runs.as_array().unwrap().iter().filter(|run| run["state"] == "failed").count();
     assert!(failed <= 1 && shop.aviator_price() < 70.1, "{runs}");
+}
+
+#[test]
+fn a_purchase_prints_its_answer_first_in_eight_lines_and_undo_last_takes_it_back() {
+    let folder = Folder::new();
+    let shop = folder.join("shop");
+    assert_eq!(run(ordain(["init", "--example", "sunglasses", &shop])).code, Some(0));
+    let bought = run(ordain(["ask", "buy 3 classic and 1 aviator", "--workspace", &shop]));
+    let lines: Vec<&str> = bought.stdout.lines().collect();
+    assert!(lines.len() <= 8 && lines[0].starts_with("Sold 3 Classic"), "{}", bought.stdout);
+    assert!(bought.stdout.contains("`ordain undo last` takes it back"), "{}", bought.stdout);
+    let undo = || run(ordain(["undo", "last", "--workspace", &shop]));
+    let undone = undo();
+    assert!(undone.stdout.contains("Undone: 2 rows changed back in inventory"), "{undone:?}");
+    let nothing = undo();
+    assert_eq!(nothing.code, Some(1), "{nothing:?}");
+    assert!(nothing.stderr.contains("no change of yours stands"), "{}", nothing.stderr);
 }

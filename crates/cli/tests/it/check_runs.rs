@@ -417,16 +417,3 @@ fn an_address_for_results_does_not_make_rules_stale() {
     let again = check_with_notify(&folder, &["check", "run", "--frozen", "--select", "id:words"]);
     assert_eq!(again.code, Some(0), "{again:?}");
 }
-
-#[test]
-fn the_bench_compares_verdicts_and_times_with_plain_python() {
-    let output = run(ordain(["bench", "checks", "--quick", "--json"]));
-    assert_eq!(output.code, Some(0), "{}", output.stderr);
-    assert!(output.stderr.contains("without Great Expectations and pandera"), "{}", output.stderr);
-    let cases = output.json();
-    assert_eq!(cases.as_array().map(Vec::len), Some(2), "{cases}");
-    for (case, run) in [(0, "first"), (0, "kept"), (1, "first"), (1, "kept")] {
-        assert!(cases[case]["sides"]["Ordain"][run]["cpu_ms"].as_f64().is_some_and(|ms| ms > 0.0), "{cases}");
-        assert!(cases[case]["sides"]["plain Python"]["first"]["wall_ms"].is_number(), "{cases}");
-    }
-}

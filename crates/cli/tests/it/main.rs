@@ -2,6 +2,7 @@
 
 mod ask;
 mod check;
+mod check_clone;
 mod check_files;
 mod check_runs;
 mod cluster;
@@ -29,6 +30,7 @@ mod nodes_sessions;
 mod nodes_traces;
 mod nodes_work;
 mod packages;
+mod python_client;
 mod questions;
 mod readme;
 mod resident;

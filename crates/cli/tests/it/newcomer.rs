@@ -1,7 +1,7 @@
 //! The whole way of somebody new, by the real binary and in a real browser: a workspace is made and served, a purchase
 //! is asked for, held, approved and taken back, and a rule is added, run, changed and run again.
 
-use ordain_browser::Browser;
+use ordain_testkit::browser::Browser;
 use serde_json::json;
 
 use crate::command::init;

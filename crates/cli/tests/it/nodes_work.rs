@@ -177,11 +177,14 @@ fn node_get(node: &Server, path: &str, key: &str) -> Answer {
 
 #[test]
 fn a_run_that_waited_goes_on_at_another_node() {
-    let nodes = Nodes::new(2, 1);
+    let mut nodes = Nodes::new(2, 1);
+    nodes.variables.push(("ORDAIN_MODEL_OTHERS", "replay:outline.jsonl, replay:step.jsonl".to_owned()));
     let [busy, free] = busy_and_free(&nodes);
     let model = |name: &str, replies: &[&str]| {
         let lines: Vec<String> = replies.iter().map(|reply| json!({ "reply": reply }).to_string()).collect();
-        std::fs::write(nodes.shops[0].folder.join(name), lines.join("\n")).unwrap();
+        for shop in &nodes.shops {
+            std::fs::write(Path::new(&shop.root).join(name), lines.join("\n")).unwrap();
+        }
         format!("replay:{name}")
     };
     let outline = json!({ "goal": "count and tell", "steps": [{ "id": "tell", "title": "say how many" }] });

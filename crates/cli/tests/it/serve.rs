@@ -33,7 +33,8 @@ impl Answer {
 impl Server {
     /// Serves a workspace on a free port. Its log is shown if it does not start, unless `change` sends it elsewhere.
     pub(crate) fn start(workspace: &str, arguments: &[&str], change: impl FnOnce(&mut Command)) -> Self {
-        let mut command = ordain(["serve", "--listen", "127.0.0.1:0", "--json", "--model", "rules"]);
+        let mut command = ordain(["serve", "--listen", "127.0.0.1:0", "--json"]);
+        command.env("ORDAIN_MODEL", "rules");
         let mut log = tempfile::tempfile().unwrap();
         command.args(["--workspace", workspace]).args(arguments).stderr(log.try_clone().unwrap());
         change(&mut command);

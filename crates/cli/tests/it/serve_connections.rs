@@ -1,7 +1,7 @@
 //! As many connections as the machine permits, up to ten thousand, against the real binary.
 
 use std::io::Write as _;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use serde_json::json;
 
@@ -37,7 +37,8 @@ fn ten_thousand_idle_connections_leave_the_server_answering() {
     }
     // Those that say nothing for as long are given up, which on a busy machine may be many of them.
     let patience =
-        ordain_server::http::HttpOptions::new("", ([127, 0, 0, 1], 0).into(), "".into()).header_time;
+        ordain_server::http::HttpOptions::new("", SocketAddr::from(([127, 0, 0, 1], 0)), "".into())
+            .header_time;
     let mut open_there = 0;
     assert!(eventually(|| {
         open_there = figure(&server, "ordain_connections_open");

@@ -202,6 +202,45 @@ fn a_database_a_folder_and_replies_that_a_stranger_names_are_not_used_on_its_wor
 }
 
 #[test]
+fn a_variable_of_the_user_that_a_stranger_names_is_not_used_on_its_word() {
+    let stranger = Stranger::new();
+    stranger.replace("ordain.toml", |path| {
+        fs_err::write(path, "[store]\nurl = \"env:DATABASE_URL\"\n[tables.users]\n").unwrap();
+    });
+    let ask = |command: &mut std::process::Command| {
+        command.current_dir(&stranger.root).env_remove("ORDAIN_TRUST");
+        command.env("DATABASE_URL", "postgres://ada:hush@127.0.0.1:1/prod");
+        command.env("ORDAIN_DATA_DIR", stranger.folder.path().join("data"));
+    };
+    let mut command = ordain(["ask", "hello there"]);
+    ask(&mut command);
+    let ran = run(command);
+    let told =
+        "`store.url = env:DATABASE_URL (postgres://ada@127.0.0.1:1/prod)`, which you have not accepted";
+    assert!(ran.code == Some(2) && ran.stderr.contains(told) && !ran.stderr.contains("hush"), "{ran:?}");
+}
+
+#[test]
+fn a_link_in_the_state_that_a_stranger_brings_leads_nothing_to_the_users_files() {
+    for name in ["store.db", "ledger.key", "contracts", "artifacts", "backups", "contracts/schema_cols.json"]
+    {
+        let stranger = Stranger::new();
+        let victim = stranger.folder.path().join("victim");
+        fs_err::create_dir(&victim).unwrap();
+        let state = stranger.root.join(".ordain");
+        let _ = fs_err::remove_dir_all(&state);
+        fs_err::create_dir_all(state.join(name).parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(&victim, state.join(name)).unwrap();
+        for command in [&["tables"][..], &["ask", "how many kinds are there?"], &["backup"]] {
+            let ran = stranger.run(command);
+            let told = format!("`.ordain/{name}` is a link or a device");
+            assert!(ran.code == Some(2) && ran.stderr.contains(&told), "{name}: {ran:?}");
+        }
+        assert_eq!(fs_err::read_dir(&victim).unwrap().count(), 0, "{name}");
+    }
+}
+
+#[test]
 fn files_without_an_end_cost_neither_memory_nor_time() {
     for name in ["tables/inventory.json", "eval.jsonl", "policy.md", "ordain.toml"] {
         let stranger = Stranger::new();
@@ -235,7 +274,13 @@ fn the_operator_says_where_files_that_runs_leave_are_kept() {
     command.current_dir(&shop.root).env("PYTHON_CODE_EXECUTION_DIR", &folder);
     assert_eq!(run(command).code, Some(0));
     let runs: Vec<_> = fs_err::read_dir(&folder).unwrap().collect();
-    assert!(runs.len() == 1 && runs[0].as_ref().unwrap().path().join("a.txt").exists(), "{runs:?}");
+    let left = runs[0].as_ref().unwrap().path();
+    assert!(runs.len() == 1 && left.join("a.txt").exists(), "{runs:?}");
+    let mode = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt as _;
+        path.metadata().unwrap().permissions().mode() & 0o777
+    };
+    assert_eq!((mode(&left), mode(&left.join("a.txt"))), (0o700, 0o600), "they are their owner's alone");
     // A workspace does not say where files of the user's machine are written.
     fs_err::write(shop.root.join(".env"), "PYTHON_CODE_EXECUTION_DIR=/tmp\n").unwrap();
     assert!(shop.run(&["tables"]).stderr.contains("is not taken from a workspace"));

@@ -161,7 +161,7 @@ const GOALS: [(&str, &str, &[&str]); 3] = [
             "3 rows added to accounts, 1 row added to employees, 1 row changed in equipment, 2 rows added to meetings.",
             "accounts   done",
             "Carla Ruiz is your buddy",
-            "+ M03         E05          Security briefing  2026-01-13",
+            "+         M03         E05          Security briefing  2026-01-13",
         ],
     ),
     (
@@ -188,7 +188,7 @@ fn the_goals_of_the_office_are_carried_out_as_its_file_says() {
     for (goal, replies, said) in GOALS {
         assert!(written.contains(goal), "{goal}");
         let model = format!("replay:replies/{replies}.jsonl");
-        let done = office.ordain(&["ask", goal, "--strategy", "plan", "--model", &model]);
+        let done = office.ordain(&["ask", goal, "--strategy", "plan", "--model", &model, "-v"]);
         assert_eq!(done.code, Some(0), "{done:?}");
         for said in said {
             assert!(done.stdout.contains(said), "{said}: {}", done.stdout);

@@ -1,4 +1,4 @@
-//! `ordain verify` and `ordain bench verify`.
+//! `ordain verify`.
 
 use std::fs;
 
@@ -184,18 +184,4 @@ fn any_bytes_get_a_verdict() {
     let output = ordain(&["verify", &file, "--contract", "open"], "");
     assert!(output.stdout.contains("error[too-deep]"), "{}", output.stdout);
     assert!(output.stdout.len() < 2000);
-}
-
-#[test]
-fn the_bench_prints_the_numbers_that_were_promised() {
-    let output = ordain(&["bench", "verify", "--quick", "--json"], "");
-    assert_eq!(output.code, Some(0), "{}", output.stderr);
-    let numbers = output.json();
-    for size in ["lines_20", "lines_200", "lines_2000"] {
-        assert!(numbers["p50_ms"][size].as_f64().is_some_and(|time| time > 0.0), "{numbers}");
-    }
-    // Without a python3 there is nothing to compare with, and the key says so.
-    for ratio in ["vs_python_ast", "vs_python_process"] {
-        assert!(numbers["ratios"][ratio].is_number() || numbers["ratios"][ratio].is_null(), "{numbers}");
-    }
 }

@@ -8,7 +8,7 @@ use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
-use crate::command::{Folder, Ran, init, ordain, receiver, run, run_in};
+use crate::command::{Folder, Ran, init, ordain, run, run_in};
 
 /// A sunglasses shop in a folder of its own.
 struct Shop {
@@ -146,15 +146,15 @@ fn a_held_run_is_listed_shown_and_approved() {
         "what a plan wrote does not steer the terminal: {}",
         shown.stdout
     );
-    let diff = shown.stdout.split_once("\n\n").unwrap().1;
+    let diff = shown.stdout.find("  inventory").map(|at| &shown.stdout[at..]);
     assert_eq!(
         diff,
-        "inventory: 1 changed\n\
-         \x20 row            column             before  after\n\
-         \x20 item_id=SG005  quantity_in_stock  10      9\n\
-         transactions: 1 added\n\
-         \x20 transaction_id  customer_name  transaction_amount  balance_after_transaction  timestamp\n\
-         + SALE004         Ada\\u{1b}[2J   60.0                560.0                      2025-10-02T10:00:00\n"
+        Some(
+            "\x20 inventory      column             before  after\n\
+             \x20 item_id=SG005  quantity_in_stock  10      9\n\
+             \x20 transactions  transaction_id  customer_name  transaction_amount  balance_after_transaction  timestamp\n\
+             \x20 +             SALE004         Ada\\u{1b}[2J   60.0                560.0                      2025-10-02T10:00:00\n"
+        )
     );
     assert_eq!(shop.stock(), 10);
     let approved = shop.ordain(&["approve", held.run_id.as_str(), "--json"]);
@@ -393,7 +393,7 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
     let elsewhere = format!("file://{}", shop.root.join("other").display());
     assert_eq!(shop.ordain(&["backup", "--to", &elsewhere]).code, Some(0));
     assert_eq!(shop.root.join("other").read_dir().unwrap().count(), 1);
-    for place in ["s3://bucket/shop", "http://host/shop", "file://host/shop"] {
+    for place in ["s3://bucket/shop", "https://host/shop", "file://host/shop"] {
         let refused = shop.ordain(&["backup", "--to", place]);
         assert!(refused.code == Some(2) && refused.stderr.contains("file:///FOLDER"), "{refused:?}");
     }
@@ -402,43 +402,6 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
         .unwrap();
     let refused = shop.ordain(&["tables"]);
     assert!(refused.code == Some(2) && refused.stderr.contains("backup.to = /var/tmp/copies"), "{refused:?}");
-}
-
-#[test]
-fn a_copy_is_sent_to_an_address_and_brings_the_store_back() {
-    let shop = Shop::new();
-    shop.sell(false);
-    let back_up = |port: u16| {
-        let mut command = ordain(["backup", "--to", &format!("http://127.0.0.1:{port}/shop/")]);
-        command.current_dir(&shop.root).env("ORDAIN_BACKUP_TOKEN", "s3cret").env_remove("ORDAIN_WORKSPACE");
-        run(command)
-    };
-    let (port, received) = receiver("201 Created", 2);
-    let sent = back_up(port);
-    assert!(sent.code == Some(0) && sent.stdout.contains("sent to http://"), "{sent:?}");
-    let fetched = shop.root.join("fetched/copy");
-    std::fs::create_dir_all(&fetched).unwrap();
-    let received = received.join().unwrap();
-    for ((head, body), name) in received.iter().zip(["store.db", "backup.json"]) {
-        assert!(head.starts_with("PUT /shop/20") && head.contains(&format!("/{name} HTTP/1.1")), "{head}");
-        assert!(head.to_lowercase().contains("authorization: bearer s3cret"), "{head}");
-        std::fs::write(fetched.join(name), body).unwrap();
-    }
-    shop.sell(false);
-    let restored = shop.ordain(&["restore", "--at", "9999-01-01T00:00:00Z", "--from", "fetched"]);
-    assert_eq!(restored.code, Some(0), "{restored:?}");
-
-    // What is not taken there is said, and does not fill the disk here.
-    for _ in 0..2 {
-        let (port, received) = receiver("507 Insufficient Storage", 1);
-        let refused = back_up(port);
-        received.join().unwrap();
-        assert!(refused.code == Some(1) && refused.stderr.contains("`store.db` was not sent"), "{refused:?}");
-        assert!(refused.stderr.contains("507") && !refused.stderr.contains("s3cret"), "{refused:?}");
-    }
-    assert_eq!(shop.root.join(".ordain/backups").read_dir().unwrap().count(), 1);
-    let refused = shop.ordain(&["restore", "--at", "9999-01-01T00:00:00Z", "--from", "https://host/shop"]);
-    assert!(refused.code == Some(2) && refused.stderr.contains("fetch the copy first"), "{refused:?}");
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Progress for Bar {
 
     fn checked(&mut self, result: &CheckResult) {
         self.style("{spinner} {prefix} {bar:24} {pos}/{len} {msg}");
-        self.failed += usize::from(matches!(result.status, CheckStatus::Fail | CheckStatus::Error));
+        self.failed += usize::from(result.is_open() || result.status == CheckStatus::Fail);
         self.bar.inc(1);
         self.bar.set_message(format!("{} failed · {}", self.failed, cut(&line(&result.check_name), 40)));
     }

@@ -3,10 +3,9 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::str::FromStr;
 use std::sync::Arc;
 
-use ordain_checks::export::{Exported, Target, UnknownTarget, export, export_python};
+use ordain_checks::export::{Exported, Target, export};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
 use ordain_checks::{Check, CheckResult, Selection};
@@ -26,8 +25,6 @@ const EXAMPLES: &str = "\
 Examples:
   ordain check export --to gx > suite.json
   ordain check export --to dbt --select table:orders --output models/schema.yml
-  ordain check export --to yaml                       our own records, as YAML
-  ordain check export --to python > checks.py         the compiled code, to run without Ordain
 
 Checks that the other tool cannot express are named on standard error with the reason.";
 
@@ -35,9 +32,9 @@ Checks that the other tool cannot express are named on standard error with the r
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// As what: gx, dbt, soda, json, yaml or python
+    /// As what: gx, dbt or json
     #[arg(long, value_name = "TARGET")]
-    to: To,
+    to: Target,
     /// Which checks: `id:…`, `tag:…`, `owner:…`, `table:…`, separated by commas
     #[arg(long, value_name = "TERMS")]
     select: Vec<String>,
@@ -51,27 +48,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// What checks are written as.
-#[derive(Debug, Clone, Copy)]
-enum To {
-    /// A file of records.
-    Records(Target),
-    /// The compiled code.
-    Python,
-}
-
-impl FromStr for To {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "python" {
-            return Ok(Self::Python);
-        }
-        text.parse().map(Self::Records).map_err(|error: UnknownTarget| format!("{error}, or python"))
-    }
-}
-
-/// Compiles the checks and writes them: their code as one program, or the kinds that rules in words were read as.
+/// Compiles the checks and writes them as the kinds that rules in words were read as.
 fn compiled(
     args: &Args,
     selection: Selection,
@@ -93,13 +70,8 @@ fn compiled(
         };
         let pairs: Vec<(&Check, &CheckResult)> =
             results.iter().filter_map(|result| Some((pair(result)?, result))).collect();
-        Ok(match args.to {
-            To::Python => export_python(&pairs, &checks.loader()?),
-            To::Records(target) => {
-                let read = pairs.into_iter().map(|(check, result)| as_read(check, result));
-                export(target, &read.collect::<Vec<_>>())
-            }
-        })
+        let read = pairs.into_iter().map(|(check, result)| as_read(check, result));
+        Ok(export(args.to, &read.collect::<Vec<_>>()))
     }))?
 }
 
@@ -125,9 +97,8 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let checks: Vec<Check> = checks.cloned().collect();
     let has_words = checks.iter().any(|check| check.kind == HINT);
     let exported = match args.to {
-        To::Records(target @ (Target::Json | Target::Yaml)) => export(target, &checks),
-        To::Records(target) if !has_words => export(target, &checks),
-        _ => compiled(args, selection, &files, workspace)?,
+        Target::Gx | Target::Dbt if has_words => compiled(args, selection, &files, workspace)?,
+        target => export(target, &checks),
     };
     let text = if args.json { serde_json::to_string_pretty(&exported)? + "\n" } else { exported.text };
     match &args.output {

@@ -51,7 +51,10 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
             grid.row([
                 past.result.run_id.clone(),
                 line(&past.result.started_at),
-                mark(past.result.status).0.to_owned(),
+                past.result
+                    .skipped
+                    .map_or(past.result.status.name(), ordain_checks::SkipReason::name)
+                    .to_owned(),
                 number(past.result.failed),
                 number(past.evaluated),
             ]);
@@ -66,23 +69,13 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
     let mut grid = Grid::new(["check", "runs", "last", "oldest to newest"]);
     for (check, results) in by_check {
         let newest = &results[results.len().saturating_sub(MARKS)..];
-        let marks: String = newest.iter().map(|past| mark(past.result.status).1).collect();
-        let last = newest.last().map_or("", |past| mark(past.result.status).0);
+        let marks: String = newest.iter().map(|past| past.result.mark().letter).collect();
+        let last = newest.last().map_or("", |past| past.result.status.name());
         let flaky = if is_flaky(newest) { " (flaky)" } else { "" };
         grid.row([line(check), results.len().to_string(), last.to_owned(), format!("{marks}{flaky}")]);
     }
     grid.write(&mut stdout, "")?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn mark(status: CheckStatus) -> (&'static str, char) {
-    match status {
-        CheckStatus::Pass => ("PASS", '.'),
-        CheckStatus::Warn => ("WARN", 'w'),
-        CheckStatus::Fail => ("FAIL", 'F'),
-        CheckStatus::Error => ("ERROR", 'E'),
-        CheckStatus::Skipped => ("SKIPPED", '-'),
-    }
 }
 
 /// Whether the grade went back and forth more than three times.

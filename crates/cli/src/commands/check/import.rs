@@ -29,7 +29,7 @@ with the reason; settings that have no place in a check are kept as fields of th
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The tool: dbt, gx, soda, pandera or workflows
+    /// The tool: dbt, gx or workflows
     #[arg(long, value_name = "TOOL")]
     from: Tool,
     /// The file; for `workflows`, the folder with `workflows.json`
@@ -78,16 +78,26 @@ fn tell(imported: &Imported) -> io::Result<()> {
     for left in &imported.unmapped {
         writeln!(
             stderr,
-            "no check for {} ({}): {}",
+            "no check that runs for {} ({}): {}",
             line(&left.what),
             line(&left.place),
             line(&left.reason)
         )?;
     }
+    for key in imported.keys.iter().filter(|key| !key.is_carried_over) {
+        let reason = key.reason.as_deref().unwrap_or_default();
+        writeln!(stderr, "not carried over: {} of {}: {}", line(&key.key), line(&key.place), line(reason))?;
+    }
     for note in &imported.notes {
         writeln!(stderr, "note: {}", line(note))?;
     }
-    writeln!(stderr, "{} rules became checks, {} did not", imported.checks.len(), imported.unmapped.len())
+    let off = imported.checks.iter().filter(|check| !check.enabled).count();
+    writeln!(
+        stderr,
+        "{} rules became checks, {} did not ({off} of the checks are turned off)",
+        imported.checks.len() - off,
+        imported.unmapped.len()
+    )
 }
 
 /// What the file gives.

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_checks::ChecksError;
-use ordain_checks::exit::{self, Circumstances, FailOn};
+use ordain_checks::exit::{self, FailOn, Gate};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
 use ordain_checks::{CodeFrom, RunReport, Selection};
 use ordain_engine::{EngineError, Planner, Progress as _};
-use ordain_standing::{CheckOptions, CheckRun, CheckTask, Checks, needs_frames};
+use ordain_standing::{COMPILED, CheckOptions, CheckRun, CheckTask, Checks, Written, needs_frames};
 use ordain_workspace::Workspace;
 
 use super::bar::Bar;
@@ -94,7 +94,8 @@ pub(crate) struct Args {
     pub(super) watched: Option<String>,
 }
 
-/// Compile checks and show how each is read, what it finds today and where its bounds lie; nothing is recorded
+/// Compile checks and show how each is read, what it finds today and where its bounds lie; the code of rules in words goes to
+/// checks/compiled.json, which `check run --frozen` runs
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompileArgs {
     #[command(flatten)]
@@ -197,7 +198,7 @@ pub(super) async fn carry_out(
     if let (Ok((record, _)), Some(change)) = (&ran, change) {
         change.done(&record.run_id, checks.store()).await?;
     }
-    let (record, CheckRun { report, is_interrupted, is_frozen, .. }) = match ran {
+    let (record, CheckRun { report, is_interrupted, .. }) = match ran {
         Ok((record, Some(ran))) => (record, ran),
         Ok((record, None)) => {
             let _ = writeln!(io::stderr(), "run {} of another process was for this change", record.run_id);
@@ -205,18 +206,17 @@ pub(super) async fn carry_out(
         }
         Err(error) => return Err(error.into()),
     };
-    print_all(args, checks, &nearby(&report))
+    let gate = Gate { fail_on: args.fail_on, allows_skipped: args.allow_skipped, is_interrupted };
+    print_all(args, checks, &nearby(&report), gate)
         .map_err(|error| Failure::new(USAGE, format!("the results could not be written: {error}"), None))?;
     tell(&report, is_interrupted);
     engine::send_calls(checks.store(), &checks.workspace().tools, &record).await?;
-    let circumstances =
-        Circumstances { is_misused: false, is_interrupted, is_frozen, allows_skipped: args.allow_skipped };
-    Ok(ExitCode::from(exit::exit_code(&report.results, args.fail_on, circumstances)))
+    Ok(ExitCode::from(exit::exit_code(&report.results, gate)))
 }
 
-fn print_all(args: &Args, checks: &Checks, report: &RunReport) -> io::Result<()> {
+fn print_all(args: &Args, checks: &Checks, report: &RunReport, gate: Gate) -> io::Result<()> {
     let render = |format: Format, text: TextOptions| {
-        render(report, format, text)
+        render(report, format, text, gate)
             .unwrap_or_else(|| ordain_ui::report::checks(report, &earlier(checks, report)))
     };
     for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
@@ -298,9 +298,26 @@ pub(super) fn compile(args: &CompileArgs, workspace: &Arc<Workspace>) -> Outcome
             Err(error) => return Err(error.into()),
         };
         print_compiled(&report, args.json)?;
+        if let Some(written) = checks.write_compiled(&files, &report).await? {
+            tell_written(&written, workspace)?;
+        }
         let is_broken = report.results.iter().any(ordain_checks::CheckResult::is_open);
         Ok(ExitCode::from(if is_broken { exit::ERROR } else { exit::OK }))
     }))?
+}
+
+/// What is committed, and what a run elsewhere needs besides.
+fn tell_written(written: &Written, workspace: &Workspace) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    writeln!(stderr, "{COMPILED} has the code of {} rules in words", written.checks)?;
+    if written.by_models > 0 && workspace.checks_key.as_ref() != Some(&written.key) {
+        writeln!(
+            stderr,
+            "hint: a model wrote {} of them; `check run --frozen` runs that code with this in ordain.toml:\n[checks]\nkey = \"{}\"",
+            written.by_models, written.key
+        )?;
+    }
+    Ok(())
 }
 
 fn print_compiled(report: &RunReport, as_json: bool) -> io::Result<()> {

@@ -12,6 +12,7 @@ use ordain_files::profile_for_files;
 use ordain_types::{Limits, parse_bytes, parse_duration};
 use ordain_workspace::Workspace;
 
+use crate::engine;
 use crate::failure::Failure;
 use crate::resident::ResidentArgs;
 
@@ -69,14 +70,9 @@ impl Setup {
 
     /// An executor that shows large files to its cells in place.
     pub(crate) fn executor(&self) -> Result<Arc<LocalExecutor>, CellError> {
-        let mut options = LocalOptions::new(self.workspace.own_packages.data_dir()?);
-        options.limits = self.limits.clone();
-        options.idle_cells = 0;
-        options.minimum = self.workspace.minimum_isolation;
-        options.resident = self.resident.find();
-        options.mounts =
-            self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
-        LocalExecutor::new(options).map(Arc::new)
+        let mounts = self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
+        let cells = engine::cells(Some(&self.workspace), self.resident.find())?;
+        LocalExecutor::new(LocalOptions { limits: self.limits.clone(), mounts, ..cells }).map(Arc::new)
     }
 
     /// Gives the files to a task.

@@ -7,17 +7,12 @@ use std::process::ExitCode;
 use ordain_cell::write_json_line;
 use ordain_engine::CodeAnswer;
 use ordain_types::format_bytes;
-use serde_json::Value;
 
 use super::figure;
 use super::setup::Setup;
 use crate::engine;
 use crate::failure::FAILED;
-use crate::show::grid::Grid;
-use crate::show::{behind, cell, line, lines, run as show_run};
-
-/// Rows that are shown; all that the code gave are in the JSON.
-const ROWS_SHOWN: usize = 20;
+use crate::show::{behind, line, lines, rows, run as show_run};
 
 /// What came of saving each artifact.
 pub(crate) type Saved = Vec<Result<PathBuf, String>>;
@@ -65,9 +60,7 @@ pub(crate) fn write(answer: &CodeAnswer, saved: &Saved, with_code: bool, setup: 
     if let Some(text) = &record.answer.text {
         writeln!(stdout, "{}", lines(text))?;
     }
-    if let Some(rows) = record.answer.rows.as_ref().and_then(Value::as_array) {
-        write_rows(&mut stdout, rows, &record.answer.columns)?;
-    }
+    rows::write(&mut stdout, &record.answer)?;
     let mut stderr = io::stderr().lock();
     for problem in &answer.problems {
         writeln!(stderr, "warning: {}: {}", line(&problem.name), line(&problem.problem))?;
@@ -107,8 +100,8 @@ pub(crate) fn write_turn(answer: &CodeAnswer, is_python: bool) -> io::Result<()>
     } else if let Some(text) = &record.answer.text {
         writeln!(stdout, "{}", lines(text))?;
     }
-    if let Some(rows) = record.answer.rows.as_ref().and_then(Value::as_array).filter(|_| !is_python) {
-        write_rows(&mut stdout, rows, &record.answer.columns)?;
+    if !is_python {
+        rows::write(&mut stdout, &record.answer)?;
     }
     let mut stderr = io::stderr().lock();
     if let Some(error) = &record.error {
@@ -148,42 +141,6 @@ fn write_artifacts(
         }
     }
     Ok(())
-}
-
-fn write_rows(out: &mut impl Write, rows: &[Value], order: &[String]) -> io::Result<()> {
-    let is_there = |name: &&str| rows.iter().take(ROWS_SHOWN).any(|row| row.get(name).is_some());
-    let mut columns: Vec<&str> = order.iter().map(String::as_str).filter(is_there).collect();
-    for name in rows.iter().take(ROWS_SHOWN).filter_map(Value::as_object).flat_map(|row| row.keys()) {
-        if !columns.contains(&name.as_str()) {
-            columns.push(name);
-        }
-    }
-    if columns.is_empty() {
-        return Ok(());
-    }
-    let mut grid = Grid::new(columns.iter().map(|name| line(name)));
-    for row in rows.iter().take(ROWS_SHOWN) {
-        grid.row(columns.iter().map(|name| row.get(name).map_or_else(String::new, brief)));
-    }
-    writeln!(out)?;
-    grid.write(out, "")?;
-    if rows.len() > ROWS_SHOWN {
-        writeln!(out, "… and {} more rows", rows.len() - ROWS_SHOWN)?;
-    }
-    Ok(())
-}
-
-/// A value for the eye: a time of midnight is a day, and a fraction has at most four digits. The record has it whole.
-fn brief(value: &Value) -> String {
-    match value {
-        Value::String(text) if text.len() == 19 && text.ends_with("T00:00:00") => line(&text[..10]),
-        Value::Number(number) if number.is_f64() => {
-            let rounded = number.as_f64().map(|number| (number * 1e4).round() / 1e4);
-            let is_small = rounded.is_some_and(|rounded| rounded == 0.0);
-            rounded.filter(|_| !is_small).map_or_else(|| cell(value), |rounded| rounded.to_string())
-        }
-        other => cell(other),
-    }
 }
 
 /// The exit code: an artifact that was not saved is a failure.

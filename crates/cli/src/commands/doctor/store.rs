@@ -73,12 +73,10 @@ fn backups(out: &mut impl Write, workspace: &Workspace, store: &Store) -> Result
             )?;
         }
     }
-    if let Some(address) = &workspace.backup.address {
-        writeln!(out, "ok         copies are sent to {address}")?;
-    } else if disk(folder) == disk(&workspace.state()) {
+    if disk(folder) == disk(&workspace.state()) {
         writeln!(
             out,
-            "warning    copies in {} are on the disk of the database; `[backup] to = DIR|URL` moves them",
+            "warning    copies in {} are on the disk of the database; `[backup] to = DIR` moves them",
             folder.display()
         )?;
     }
