@@ -1,5 +1,8 @@
 //! `cargo xtask test`: gets what the tests need, then runs all of them; before that, what `cargo xtask check` looks at.
-//! With `--long`, tests that depend on chance repeat more often (`ordain_testkit::long`), and fuzz targets run for longer.
+//! With `--long`, tests that depend on chance draw a new seed and repeat more often (`ordain_testkit::long`), and fuzz
+//! targets run for longer.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::Result;
 
@@ -22,7 +25,9 @@ pub(crate) fn run(rest: &[String], is_long: bool) -> Result<()> {
     let mut targets = cargo(["test", "--workspace", "--all-targets", "--no-fail-fast"]);
     let mut examples = cargo(["test", "--workspace", "--doc", "--no-fail-fast"]);
     if is_long {
-        targets.env("ORDAIN_TEST_LONG", "1");
+        let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs().to_string();
+        say(&format!("property tests draw from the seed {seed}; `PROPTEST_RNG_SEED={seed}` repeats it"));
+        targets.env("ORDAIN_TEST_LONG", "1").env("PROPTEST_RNG_SEED", seed);
     }
     if !rest.is_empty() {
         targets.arg("--").args(rest);
