@@ -5,8 +5,10 @@
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
 mod amounts;
+mod answer;
 mod called;
 mod certain;
+mod chart;
 mod code;
 mod compute;
 mod condition;
@@ -25,6 +27,7 @@ mod guard;
 mod index;
 mod indexed;
 mod joined;
+mod known;
 mod lexicon;
 mod mentions;
 mod metric;
@@ -66,11 +69,13 @@ use token::{Kind, Token};
 use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain};
-pub use metric::{is_condition, metric_query};
+pub use known::{is_condition, metric_query};
 pub use missed::{Missed, missed};
 
 /// Larger numbers are not given to an action: they are not exact any more.
 const COUNT_MAX: f64 = 9e15;
+/// Choices that are offered.
+const CHOICES_MAX: usize = 6;
 /// Clauses of more tokens are not read, nor requests that are longer than two.
 const TOKENS_MAX: usize = 60;
 
@@ -106,11 +111,83 @@ pub fn plan(brief: &Brief) -> Reply {
     }
 }
 
-/// Writes a plan for a request to a store.
+/// Writes a plan for a request to a store: a question, or an order.
 fn ask(brief: &Brief) -> Reply {
-    let index = indexed(brief);
-    let reading = follow::read(&index, &brief.request, &brief.turns);
-    reply(&index, brief, reading)
+    match asked(brief) {
+        Reply::Refusal(declined) => {
+            // Orders are read by the reader before this one.
+            let index = indexed(brief);
+            match reply(&index, brief, follow::read(&index, &brief.request, &brief.turns)) {
+                Reply::Plan(draft) if draft.declared.is_some() => Reply::Refusal(declined),
+                reply => reply,
+            }
+        }
+        reply => reply,
+    }
+}
+
+/// Hands what a request was read as to those who carry it out.
+fn asked(brief: &Brief) -> Reply {
+    let reader = known::reader(brief);
+    match reader.request(&brief.request) {
+        ordain_reader::Reading::Certain(meaning) => certain_reply(&reader, brief, &meaning),
+        ordain_reader::Reading::Choose(all) => {
+            let words = all.iter().take(CHOICES_MAX).filter_map(|meaning| reader.words_of(meaning));
+            let choices: Vec<String> =
+                words.enumerate().map(|(at, words)| format!("{}. {words}", at + 1)).collect();
+            Reply::Question(format!(
+                "I can read that in several ways. Which one do you mean? {}. Say the number.",
+                choices.join("; ")
+            ))
+        }
+        ordain_reader::Reading::Silent { at, nearest, expected, .. } => {
+            Reply::Refusal(declined_at(&reader, at.as_deref(), nearest.as_deref(), &expected))
+        }
+    }
+}
+
+/// The plan of one meaning.
+fn certain_reply(reader: &ordain_reader::Reader, brief: &Brief, meaning: &ordain_reader::Meaning) -> Reply {
+    let dialect = match brief.database.to_lowercase() {
+        name if name.contains("postgres") => ordain_reader::Dialect::Postgres,
+        _ => ordain_reader::Dialect::Sqlite,
+    };
+    let words = reader.words_of(meaning).unwrap_or_else(|| brief.request.clone());
+    let from = answer::From::Store(dialect);
+    let Some(written) = answer::write(reader, meaning, &brief.request, &words, from) else {
+        return Reply::Refusal(format!("I understand that ({words}), but this database cannot compute it."));
+    };
+    Reply::Plan(Draft {
+        code: written.code,
+        title: words.clone(),
+        reading: Some(words),
+        params: written.params,
+        declared: Some(json!({ "action": "read" })),
+        ..Draft::default()
+    })
+}
+
+/// One thing: which word, why, and what would be read instead.
+fn declined_at(
+    reader: &ordain_reader::Reader,
+    at: Option<&str>,
+    nearest: Option<&str>,
+    expected: &[&'static str],
+) -> String {
+    let near = nearest.map(|near| format!(" (did you mean “{near}”?)")).unwrap_or_default();
+    let what = match at {
+        Some(word) if expected.is_empty() => format!("I do not understand “{word}” in that{near}"),
+        Some(word) => format!("I do not understand how “{word}” belongs to what is before it{near}"),
+        None => "I do not understand how that ends".to_owned(),
+    };
+    let tables: Vec<String> = reader.catalog().tables.iter().take(8).map(|table| table.noun().1).collect();
+    let tables = if tables.is_empty() { "nothing yet".to_owned() } else { tables.join(", ") };
+    let example =
+        reader.catalog().tables.first().map(|table| format!(" For example: “how many {}”.", table.noun().1));
+    format!(
+        "{what}, so nothing was done. You can ask about {tables}.{} A model understands more: see `ordain models`.",
+        example.unwrap_or_default()
+    )
 }
 
 /// A request as two of them are told apart: every sign, capital and blank counts, but for the capital of the first word.

@@ -55,9 +55,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for rule in input["rules"].as_array().into_iter().flatten() {
         let named: Vec<&str> =
             rule["tables"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-        let catalog = Catalog {
-            tables: tables.iter().filter(|table| named.contains(&&*table.name)).cloned().collect(),
-        };
+        let catalog =
+            Catalog::of(tables.iter().filter(|table| named.contains(&&*table.name)).cloned().collect());
         let reader = Reader::new(catalog.with_references(), rule["judged"].as_str());
         let begin = std::time::Instant::now();
         let read = reader.rule(rule["text"].as_str().unwrap_or_default());

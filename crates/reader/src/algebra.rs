@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 /// The name of a table or a column, shared by everything that mentions it.
 pub type Name = Arc<str>;
 
-fn as_text<S: Serializer>(name: &Name, serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn as_text<S: Serializer>(name: &Name, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(name)
 }
 

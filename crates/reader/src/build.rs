@@ -7,6 +7,7 @@ mod demands;
 mod figures;
 mod patterns;
 mod predicates;
+mod questions;
 mod subjects;
 mod terms;
 
@@ -28,6 +29,7 @@ pub(crate) fn find(name: &str) -> Option<Builder> {
         subjects::BUILDERS,
         demands::BUILDERS,
         figures::BUILDERS,
+        questions::BUILDERS,
     ];
     all.iter().flat_map(|some| some.iter()).find(|(known, _)| *known == name).map(|(_, builder)| *builder)
 }

@@ -4,8 +4,10 @@
 //! no word of a sentence can be dropped.
 
 use crate::algebra::{Calc, Day, Demand, Function, Name, Number, Op, Unit};
+use crate::query::{Meaning, Top};
 use crate::value::{
-    Group, Loose, LooseExpr, LooseFigure, Places, Rows, Subjects, Tail, Term, Test, Texts, Value, Values, Via,
+    Found, Group, Loose, LooseExpr, LooseFigure, Places, Rows, Subjects, Tail, Term, Test, Texts, Value,
+    Values, Via,
 };
 
 /// The captures that nothing took yet.
@@ -90,7 +92,7 @@ variants! {
     Places: Places, Values: Values, Day: Day, Calc: Calc, Function: Function, Via: Via, Term: Term,
     Cond: Loose, Test: Test, Rows: Rows, Subjects: Subjects, Tail: Tail, Texts: Texts, Group: Group,
     Bounds: Vec<(Op, Number)>, Figure: LooseFigure, Demand: Box<Demand>, Noun: Name, Days: Vec<u8>,
-    Slashed: Vec<String>,
+    Slashed: Vec<String>, Found: Found, Groups: Vec<Group>, Top: Top, Meaning: Box<Meaning>,
 }
 
 impl Take for Unit {

@@ -1,7 +1,8 @@
 //! The names of a workspace: tables, columns, values. Everything that a sentence may call by name stands here.
 
-use crate::algebra::Name;
+use crate::algebra::{Cond, Name};
 use crate::lexicon::LEXICON;
+use crate::query::Measure;
 use crate::token::name_words;
 
 /// What a column holds.
@@ -73,6 +74,10 @@ pub struct Column {
     pub truth: Option<(String, String)>,
     /// Whether its days have a time of day.
     pub has_time: bool,
+    /// Whether its numbers are codes or years, which are written as they stand.
+    pub is_code: bool,
+    /// Whether words within its texts may be asked for.
+    pub is_searched: bool,
 }
 
 impl Column {
@@ -89,6 +94,8 @@ impl Column {
             source: if holds == Holds::Text { Source::Same } else { Source::Lost },
             truth: None,
             has_time: false,
+            is_code: false,
+            is_searched: false,
         }
     }
 
@@ -107,8 +114,38 @@ pub struct Table {
     pub words: Vec<String>,
     /// The column that tells its rows apart.
     pub key: Option<Name>,
+    /// The column by which people call its rows.
+    pub label: Option<Name>,
     /// Its columns.
     pub columns: Vec<Column>,
+    /// The files that hold it, each with the name of the table in it where that has one; none of a table of the store.
+    pub parts: Vec<Vec<String>>,
+}
+
+/// The owner's words for a condition on the rows of a table.
+#[derive(Debug, Clone)]
+pub struct Phrase {
+    /// The words.
+    pub words: Vec<String>,
+    /// The table.
+    pub table: Name,
+    /// The condition.
+    pub means: Cond,
+}
+
+/// The owner's words for a figure of the rows of a table.
+#[derive(Debug, Clone)]
+pub struct Metric {
+    /// The words.
+    pub words: Vec<String>,
+    /// The table.
+    pub table: Name,
+    /// What is told.
+    pub measure: Measure,
+    /// Of which rows.
+    pub filter: Cond,
+    /// The columns by which it may be split; any if none is listed.
+    pub by: Vec<Name>,
 }
 
 /// The tables that a sentence may be about.
@@ -116,12 +153,23 @@ pub struct Table {
 pub struct Catalog {
     /// The tables.
     pub tables: Vec<Table>,
+    /// Conditions that have a name.
+    pub phrases: Vec<Phrase>,
+    /// Figures that have one.
+    pub metrics: Vec<Metric>,
 }
 
 impl Table {
     /// A table of that name.
     pub fn new(name: &str, columns: Vec<Column>) -> Self {
-        Self { name: name.into(), words: vec![name.to_owned()], key: None, columns }
+        Self {
+            name: name.into(),
+            words: vec![name.to_owned()],
+            key: None,
+            label: None,
+            columns,
+            parts: Vec::new(),
+        }
     }
 
     /// Its column of that name.
@@ -130,7 +178,40 @@ impl Table {
     }
 }
 
+impl Column {
+    /// The sign of the currency that it counts, or its code.
+    pub fn currency(&self) -> Option<&str> {
+        let unit = self.unit.as_deref()?;
+        let is_named = |word: &&str| LEXICON.get("currency", word) == Some(unit);
+        let sign =
+            LEXICON.words("currency").filter(is_named).find(|word| !word.chars().any(char::is_alphabetic));
+        self.is_money().then(|| sign.unwrap_or(unit))
+    }
+}
+
+impl Table {
+    /// What a row of it is called, and what several are: by its own name where that is a plural, else by the first other word
+    /// for it.
+    pub fn noun(&self) -> (String, String) {
+        let is_plural = |words: &String| LEXICON.singular(words) != *words;
+        let mut all = self.words.iter().map(|words| name_words(words).join(" "));
+        let own = all.next().unwrap_or_else(|| self.name.to_string());
+        let word = if is_plural(&own) { own } else { all.next().unwrap_or(own) };
+        let (before, last) = word
+            .rsplit_once(' ')
+            .map_or((String::new(), word.as_str()), |(before, last)| (format!("{before} "), last));
+        let one = LEXICON.singular(last);
+        let many = if one == last { LEXICON.plural(last) } else { last.to_owned() };
+        (format!("{before}{one}"), format!("{before}{many}"))
+    }
+}
+
 impl Catalog {
+    /// A catalog of tables alone.
+    pub fn of(tables: Vec<Table>) -> Self {
+        Self { tables, phrases: Vec::new(), metrics: Vec::new() }
+    }
+
     /// The table of that name.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| &*table.name == name)

@@ -1,6 +1,7 @@
 //! Binds names to places: each is looked up from the table that the noun names, and the nearest place is taken.
 
-use std::rc::Rc;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::algebra::{Calc, Cond, Day, Expr, Hop, Link, Name, Number, Op, Path, Scalar, TextTest, Unit};
 use crate::catalog::{Catalog, Column, Holds, Source};
@@ -45,12 +46,13 @@ impl Context<'_> {
                     |place: &&Place| self.column(place).is_some_and(|column| wanted(column.holds));
                 let left: std::collections::BTreeSet<Place> =
                     places.iter().filter(is_wanted).cloned().collect();
-                (!left.is_empty()).then(|| Value::Places(Rc::new(left)))
+                (!left.is_empty()).then(|| Value::Places(Arc::new(left)))
             }
             _ => None,
         };
         match (feature, value) {
             ("", value) => Some(value.clone()),
+            ("ordered", _) => places(|holds| holds.is_number() || matches!(holds, Holds::Day | Holds::Time)),
             ("num", _) => places(Holds::is_number),
             ("bool", _) => places(|holds| holds == Holds::Bool),
             ("day", _) => places(|holds| holds == Holds::Day),
@@ -274,6 +276,18 @@ impl Context<'_> {
             }
             Loose::OfNoun(noun, inner) if noun == table => self.bind(inner, table),
             Loose::OfNoun(..) => Vec::new(),
+            Loose::Phrase(meanings) => {
+                let own = meanings.iter().filter(|(owner, _)| owner == table);
+                own.map(|(_, cond)| (0, cond.clone())).collect()
+            }
+            Loose::Within(known) => {
+                let mut columns: BTreeMap<&Name, Vec<Cond>> = BTreeMap::new();
+                for (_, column, form) in known.iter().filter(|(owner, ..)| owner == table) {
+                    let cond = Cond::Text(Path::own(column), TextTest::Word(form.clone()));
+                    columns.entry(column).or_default().push(cond);
+                }
+                columns.into_values().map(|forms| (0, Cond::Any(forms))).collect()
+            }
             Loose::Named(column, places) => self.of_column(table, column, |_, path| {
                 places.contains(&(path.owner(table).clone(), path.column)).then(Cond::always)
             }),

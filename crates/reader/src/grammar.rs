@@ -9,13 +9,14 @@ use std::sync::LazyLock;
 use crate::build::{self, Builder};
 
 /// The files, in any order.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     include_str!("../grammar/rules.txt"),
     include_str!("../grammar/rows.txt"),
     include_str!("../grammar/predicates.txt"),
     include_str!("../grammar/patterns.txt"),
     include_str!("../grammar/terms.txt"),
     include_str!("../grammar/amounts.txt"),
+    include_str!("../grammar/questions.txt"),
 ];
 
 /// A part of a production.

@@ -1,7 +1,7 @@
 //! Whole names and what they may call, in each of their written forms.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::algebra::Name;
 use crate::catalog::{Catalog, Holds};
@@ -19,6 +19,11 @@ pub(crate) struct Called {
     pub(crate) columns: BTreeSet<Place>,
     pub(crate) values: BTreeSet<Known>,
     pub(crate) units: BTreeSet<String>,
+    /// Places of phrases and metrics in the catalog.
+    pub(crate) phrases: BTreeSet<usize>,
+    pub(crate) metrics: BTreeSet<usize>,
+    /// The columns whose texts have the word, with the form in which they have it.
+    pub(crate) within: BTreeSet<Known>,
 }
 
 impl Called {
@@ -37,7 +42,7 @@ pub(crate) struct Index {
     /// Texts of values as they stand.
     quoted: HashMap<String, BTreeSet<Known>>,
     /// Columns and tables by the very letters of their names.
-    columns: HashMap<String, Rc<BTreeSet<Place>>>,
+    columns: HashMap<String, Arc<BTreeSet<Place>>>,
     tables: BTreeSet<Name>,
     /// Small letters of the values of each column.
     lower: BTreeMap<Place, BTreeSet<String>>,
@@ -57,11 +62,14 @@ impl Index {
             for column in &table.columns {
                 let place = (table.name.clone(), column.name.clone());
                 let own = index.columns.entry(column.name.to_string()).or_default();
-                Rc::make_mut(own).insert(place.clone());
+                Arc::make_mut(own).insert(place.clone());
                 for words in &column.words {
                     index.put(&name_words(words), |called| {
                         called.columns.insert(place.clone());
                     });
+                }
+                if column.is_searched {
+                    continue;
                 }
                 for value in &column.values {
                     let known = (table.name.clone(), column.name.clone(), value.clone());
@@ -79,14 +87,105 @@ impl Index {
             }
         }
         index.add_marked(catalog);
+        index.add_judged(judged);
+        index
+    }
+
+    /// The index of what may be asked about: besides, the owner's phrases and terms, parts of columns' names that nothing
+    /// else is called by, and the words in texts that may be searched.
+    pub(crate) fn of_questions(catalog: &Catalog) -> Self {
+        let only = match catalog.tables.as_slice() {
+            [one] => Some(&one.name),
+            _ => None,
+        };
+        let mut index = Self::new(catalog, only);
+        for (place, words) in catalog
+            .phrases
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| one.words.iter().map(move |words| (at, words)))
+        {
+            index.put(&name_words(words), |called| {
+                called.phrases.insert(place);
+            });
+        }
+        for (place, words) in catalog
+            .metrics
+            .iter()
+            .enumerate()
+            .flat_map(|(at, one)| one.words.iter().map(move |words| (at, words)))
+        {
+            index.put(&name_words(words), |called| {
+                called.metrics.insert(place);
+            });
+        }
+        index.add_tails(catalog);
+        index.add_searched(catalog);
+        index
+    }
+
+    /// `price` for unit_price, `customer` for customer_id: the last words of a name, or a name without the mark of an id,
+    /// where nothing is called so and no other name ends so.
+    fn add_tails(&mut self, catalog: &Catalog) {
+        let mut tails: BTreeMap<Vec<String>, BTreeMap<Vec<String>, BTreeSet<Place>>> = BTreeMap::new();
+        for table in &catalog.tables {
+            for column in &table.columns {
+                let words = name_words(&column.name);
+                let place = (table.name.clone(), column.name.clone());
+                let mut add = |tail: &[String]| {
+                    let owners = tails.entry(tail.to_vec()).or_default();
+                    owners.entry(words.clone()).or_default().insert(place.clone());
+                };
+                (1..words.len()).for_each(|from| add(&words[from..]));
+                if let Some((last, rest)) = words.split_last()
+                    && !rest.is_empty()
+                    && LEXICON.get("endmark", last).is_some()
+                {
+                    add(rest);
+                }
+            }
+        }
+        for (tail, owners) in tails {
+            let is_free = self.at(&tail).1.is_none_or(Called::is_nothing);
+            if let (true, [places]) = (is_free, owners.into_values().collect::<Vec<_>>().as_slice()) {
+                for place in places {
+                    self.put(&tail, |called| {
+                        called.columns.insert(place.clone());
+                    });
+                }
+            }
+        }
+    }
+
+    /// The words of texts that may be searched, where nothing is called so.
+    fn add_searched(&mut self, catalog: &Catalog) {
+        let mut found: BTreeMap<String, BTreeSet<Known>> = BTreeMap::new();
+        for table in &catalog.tables {
+            for column in table.columns.iter().filter(|column| column.is_searched) {
+                let words = column.values.iter().flat_map(|value| tokens(value));
+                for word in words.filter(|token| token.lower.chars().any(char::is_alphabetic)) {
+                    let known = (table.name.clone(), column.name.clone(), word.lower.clone());
+                    found.entry(LEXICON.singular(&word.lower)).or_default().insert(known);
+                }
+            }
+        }
+        for (word, known) in found {
+            let word = [word];
+            if self.at(&word).1.is_none_or(Called::is_nothing) {
+                self.put(&word, |called| called.within.extend(known.iter().cloned()));
+            }
+        }
+    }
+
+    /// Adds the names by which the judged table's rows may be called.
+    fn add_judged(&mut self, judged: Option<&Name>) {
         if let Some(judged) = judged {
             for word in LEXICON.words("row") {
-                index.put(&[word.to_owned()], |called| {
+                self.put(&[word.to_owned()], |called| {
                     called.tables.insert(judged.clone());
                 });
             }
         }
-        index
     }
 
     /// Names with abbreviations written out, yes-or-no columns without the mark of their type, and units of numbers, where nothing else is called so.
@@ -146,7 +245,7 @@ impl Index {
     }
 
     /// The columns of just this name.
-    pub(crate) fn columns_called(&self, name: &str) -> Option<&Rc<BTreeSet<Place>>> {
+    pub(crate) fn columns_called(&self, name: &str) -> Option<&Arc<BTreeSet<Place>>> {
         self.columns.get(name)
     }
 

@@ -78,4 +78,11 @@ impl Lexicon {
             |(end, one, _)| format!("{}{one}", &word[..word.len() - end.len()]),
         )
     }
+
+    /// The plural of a word: the first ending that gives the word back.
+    pub(crate) fn plural(&self, word: &str) -> String {
+        let endings = self.endings.iter().filter(|(end, one, _)| word.ends_with(one) && !end.is_empty());
+        let mut plurals = endings.map(|(end, one, _)| format!("{}{end}", &word[..word.len() - one.len()]));
+        plurals.find(|plural| self.singular(plural) == word).unwrap_or_else(|| word.to_owned())
+    }
 }

@@ -19,7 +19,9 @@ mod lexicon;
 mod mention;
 mod normal;
 mod pandas;
+mod query;
 mod reader;
+mod sql;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -30,6 +32,9 @@ pub use algebra::{
     Calc, Claim, Cond, Day, Demand, Expr, Figure, Function, Hop, Link, Name, Number, Op, Path, Scalar,
     TextTest, Unit,
 };
-pub use catalog::{Catalog, Column, Holds, Source, Table};
+pub use catalog::{Catalog, Column, Holds, Metric, Phrase, Source, Table};
+pub use mention::days_in;
 pub use pandas::Program;
+pub use query::{Ask, Chart, Group, Meaning, Measure, Order, Part, Query, Top};
 pub use reader::{Reader, Reading};
+pub use sql::{Dialect, Param, Select, Shown};

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::algebra::{Day, Number};
 use crate::grammar::GRAMMAR;
@@ -13,6 +14,9 @@ use crate::value::{Value, Values};
 
 /// Names of more tokens are not looked for.
 const NAME_TOKENS_MAX: usize = 9;
+
+/// Mentions of words that are nothing but what is written.
+const AS_WRITTEN: [&str; 4] = ["Lit", "Code", "Slashed", "Regex"];
 
 /// The mentions of a text, by the token that they begin at.
 #[derive(Debug)]
@@ -47,6 +51,14 @@ impl Mentions {
     /// What begins at a token: its end, the terminal, the value.
     pub(crate) fn at(&self, at: usize) -> &[(usize, &'static str, Value)] {
         self.at.get(at).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Whether no name and no production has a word.
+    pub(crate) fn is_strange(&self, at: usize, token: &Token) -> bool {
+        let is_within =
+            |from: usize| self.at(from).iter().any(|(end, kind, _)| *end > at && !AS_WRITTEN.contains(kind));
+        let is_word = token.kind == Kind::Word && !is_operator(&token.text) && !is_certain(&token.text);
+        is_word && !GRAMMAR.words.contains(token.lower.as_str()) && !(0..=at).any(is_within)
     }
 
     fn add(&mut self, at: usize, end: usize, kind: &'static str, value: Value) {
@@ -210,17 +222,15 @@ impl Mentions {
             name.extend(words[end - 1].iter().cloned());
             let (exact, loose) = index.at(&name);
             let written = text.get(tokens[at].at.0..token.at.1).unwrap_or_default();
-            // Of each kind as it is written; else whatever its number.
+            // As it is written; else whatever its number. A name as it is written is no other name in another number.
+            let is_name = |called: &&Called| !called.tables.is_empty() || !called.columns.is_empty();
+            let named = exact.filter(is_name).or(loose);
             let called = |pick: fn(&Called) -> bool| exact.filter(|called| pick(called)).or(loose);
-            for table in
-                called(|called| !called.tables.is_empty()).into_iter().flat_map(|called| &called.tables)
-            {
+            for table in named.into_iter().flat_map(|called| &called.tables) {
                 self.add(at, end, "Noun", Value::Noun(table.clone()));
             }
-            if let Some(called) =
-                called(|called| !called.columns.is_empty()).filter(|found| !found.columns.is_empty())
-            {
-                self.add(at, end, "Col", Value::Places(Rc::new(called.columns.clone())));
+            if let Some(called) = named.filter(|found| !found.columns.is_empty()) {
+                self.add(at, end, "Col", Value::Places(Arc::new(called.columns.clone())));
             }
             if let Some(called) =
                 called(|called| !called.values.is_empty()).filter(|found| !found.values.is_empty())
@@ -233,6 +243,20 @@ impl Mentions {
                     is_first: at == 0,
                 };
                 self.add(at, end, "Val", Value::Values(values));
+            }
+            let phrases =
+                called(|called| !called.phrases.is_empty()).filter(|found| !found.phrases.is_empty());
+            if let Some(found) = phrases {
+                self.add(at, end, "Phr", Value::Phrases(found.phrases.iter().copied().collect()));
+            }
+            let metrics =
+                called(|called| !called.metrics.is_empty()).filter(|found| !found.metrics.is_empty());
+            if let Some(found) = metrics {
+                self.add(at, end, "Metric", Value::Metrics(found.metrics.iter().copied().collect()));
+            }
+            let within = loose.filter(|found| !found.within.is_empty());
+            if let Some(found) = within.filter(|_| !GRAMMAR.words.contains(token.lower.as_str())) {
+                self.add(at, end, "Within", Value::Within(Rc::new(found.within.clone())));
             }
             for unit in called(|called| !called.units.is_empty()).into_iter().flat_map(|called| &called.units)
             {
@@ -314,7 +338,7 @@ fn is_day(text: &str) -> bool {
 }
 
 /// How many days a month has.
-pub(crate) const fn days_in(year: u32, month: u32) -> u32 {
+pub const fn days_in(year: u32, month: u32) -> u32 {
     match month {
         2 if year.is_multiple_of(4) && !year.is_multiple_of(100)
             || month == 2 && year.is_multiple_of(400) =>

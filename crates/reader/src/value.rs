@@ -4,14 +4,16 @@
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::algebra::{Calc, Cond, Day, Demand, Function, Name, Number, Op, TextTest, Unit};
+use crate::query::{Meaning, Order, Top};
 
 /// A column of a table.
 pub(crate) type Place = (Name, Name);
 
 /// The columns that words may call.
-pub(crate) type Places = Rc<BTreeSet<Place>>;
+pub(crate) type Places = Arc<BTreeSet<Place>>;
 
 /// The values that words may call, each with its column, and the words as they are written.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -123,6 +125,10 @@ pub(crate) enum Loose {
     OfNoun(Name, Box<Loose>),
     /// The expression is one of these columns: a name that says again which one is meant.
     Named(LooseExpr, Places),
+    /// What the owner's words for a condition on the rows of a table mean.
+    Phrase(Vec<(Name, Cond)>),
+    /// A word that stands in texts of these columns, each with a form in which it stands there.
+    Within(Rc<BTreeSet<(Name, Name, String)>>),
 }
 
 impl Loose {
@@ -183,6 +189,13 @@ pub(crate) struct Rows {
     pub(crate) cond: Rc<Cond>,
 }
 
+/// Rows, in an order if one is wanted.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Found {
+    pub(crate) rows: Rows,
+    pub(crate) order: Option<Order>,
+}
+
 /// What a rule is about.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Subjects {
@@ -228,6 +241,8 @@ pub(crate) struct LooseFigure {
 pub(crate) enum Group {
     Noun(Name),
     Column(LooseExpr),
+    /// Stretches of the calendar, of a column of days if one is named.
+    Stretch(Unit, Option<LooseExpr>),
 }
 
 /// Whatever a part of a sentence means.
@@ -279,4 +294,14 @@ pub(crate) enum Value {
     Figure(LooseFigure),
     Each(Test, Rows),
     Demand(Box<Demand>),
+    /// The owner's phrases of these places in the catalog.
+    Phrases(Vec<usize>),
+    /// The owner's terms.
+    Metrics(Vec<usize>),
+    Within(Rc<BTreeSet<(Name, Name, String)>>),
+    Found(Found),
+    Groups(Vec<Group>),
+    Measure(Function, Option<LooseExpr>),
+    Top(Top),
+    Meaning(Box<Meaning>),
 }

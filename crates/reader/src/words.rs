@@ -3,6 +3,8 @@
 //! A name is said in plain words (`reorder quantity`), or exactly: in backquotes, columns of other tables with the columns
 //! that lead to them. The sentences are in `grammar/words.txt`.
 
+mod questions;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -11,6 +13,7 @@ use crate::algebra::{
     Unit,
 };
 use crate::catalog::{Catalog, Holds};
+use crate::query::{Chart, Meaning};
 use crate::token::name_words;
 
 static SENTENCES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
@@ -21,6 +24,27 @@ static SENTENCES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(
 /// Says a demand; nothing where the language has no words for it.
 pub(crate) fn demand(demand: &Demand, catalog: &Catalog, is_exact: bool) -> Option<String> {
     Speaker { catalog, is_exact }.demand(demand)
+}
+
+/// Says what a request means; nothing where the language has no words for it.
+pub(crate) fn meaning(meaning: &Meaning, catalog: &Catalog, is_exact: bool) -> Option<String> {
+    let speaker = Speaker { catalog, is_exact };
+    match meaning {
+        Meaning::Query(query) => speaker.query(query),
+        Meaning::Chart(kind, query) => {
+            let key = match kind {
+                Chart::Bar => "chart.bar",
+                Chart::Line => "chart.line",
+                Chart::Pie => "chart.pie",
+            };
+            say(key, &[("query", &speaker.query(query)?)])
+        }
+    }
+}
+
+/// Says a condition in plain words.
+pub(crate) fn condition(table: &Name, cond: &Cond, catalog: &Catalog) -> Option<String> {
+    Speaker { catalog, is_exact: false }.cond(table, cond, false)
 }
 
 #[derive(Debug)]

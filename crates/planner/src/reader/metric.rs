@@ -1,52 +1,8 @@
 //! Terms with a formula: `sum(units * unit_price)`.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use ordain_types::{Catalog, Schema, Table};
-use serde_json::Value;
-
 use super::form::{Cond, Measure, Path};
 use super::formula;
 use super::index::Index;
-use super::sql::{Params, Query};
-use crate::brief::{Brief, TableBrief, Task};
-
-/// Whether a condition on the columns of a table is understood.
-pub fn is_condition(schema: &Schema, catalog: &Catalog, table: &str, text: &str) -> bool {
-    // It names columns only, never what they hold.
-    let index = Index::of_tables(&unseen(schema), &Arc::new(catalog.clone()));
-    let table = index.tables.iter().position(|known| known.name == table);
-    table.is_some_and(|table| formula::condition(&index, table, text).is_some())
-}
-
-/// A brief of tables whose rows were not looked at.
-fn unseen(schema: &Schema) -> Brief {
-    let known = |table: &Table| TableBrief {
-        table: table.clone(),
-        columns: Vec::new(),
-        rows: 0,
-        roles: BTreeMap::new(),
-        references: Vec::new(),
-        indexes: Vec::new(),
-    };
-    let tables = Arc::new(schema.tables.iter().map(known).collect());
-    Brief { tables, ..Brief::new(Task::Ask, "") }
-}
-
-/// The SQL that computes a declared metric, and its values; `None` if formula or filter are not understood.
-pub fn metric_query(schema: &Schema, catalog: &Catalog, which: usize) -> Option<(String, Vec<Value>)> {
-    let index = Index::of(&unseen(schema), catalog);
-    let table = index.tables.iter().position(|table| table.name == catalog.metrics[which].table)?;
-    let (measure, filter) = measure(&index, table, which)?;
-    let mut params = Params::default();
-    let mut query = Query::new(&index, &mut params, table);
-    let value = query.measure(&measure);
-    let filter = filter.map(|filter| format!(" WHERE {}", query.condition(&filter))).unwrap_or_default();
-    let (sql, used) = (format!("SELECT {value} AS value {}{filter}", query.from()), query.used);
-    let values = params.values();
-    Some((sql, used.iter().filter_map(|name| values.get(name).cloned()).collect()))
-}
 
 /// What a metric measures on a table, and the rows that count; `None` if it is about another table or not understood.
 pub(crate) fn measure(index: &Index, table: usize, which: usize) -> Option<(Measure, Option<Cond>)> {

@@ -1,16 +1,14 @@
 //! Rules about data in words: hands what is known of the tables to the crate that reads rules, and its code on as a draft.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use ordain_checks::kinds;
-use ordain_reader::{
-    Catalog, Claim, Column, Cond, Day, Demand, Expr, Holds, Path, Reader, Reading, Scalar, Source, Table,
-};
-use ordain_types::{ColumnNotes, ColumnType, Side, Test};
+use ordain_reader::{Claim, Cond, Day, Demand, Expr, Holds, Path, Reader, Reading, Scalar};
+use ordain_types::{Side, Test};
 use serde_json::{Value, json};
 
-use crate::brief::{Brief, ColumnBrief, TableBrief};
+use super::known::{catalog, column};
+use crate::brief::{Brief, TableBrief};
 use crate::exchange::{Draft, Reply};
 
 /// The separator between a hint and the filter of its check.
@@ -166,83 +164,6 @@ fn by_kind(demand: &Demand, judged: &TableBrief) -> Option<Value> {
 /// Whether a table without rows is judged like any other: its number of rows is.
 fn judges_empty(demand: &Demand) -> bool {
     matches!(&demand.claim, Claim::Bounds(figure, _) if figure.of.is_none() && figure.by.is_empty())
-}
-
-/// What the reader knows of the tables: whole names, types, units, values.
-fn catalog(brief: &Brief) -> Catalog {
-    let tables = brief.tables.iter().map(|known| table(brief, known)).collect();
-    Catalog { tables }.with_references()
-}
-
-fn table(brief: &Brief, known: &TableBrief) -> Table {
-    let name = known.table.name.as_str();
-    let (stored, file) = (brief.catalog.tables.get(name), brief.catalog.data.get(name));
-    let notes = |column: &str| -> Vec<&ColumnNotes> {
-        let all = [stored.map(|notes| &notes.columns), file.map(|notes| &notes.columns)];
-        all.into_iter().flatten().filter_map(|columns| columns.get(column)).collect()
-    };
-    let columns = known.table.columns.iter().filter(|column| !column.hidden).map(|own| {
-        let facts = known.columns.iter().find(|facts| facts.name == own.name);
-        let mut column = column(&own.name, own.column_type, facts);
-        for notes in notes(&own.name) {
-            column.words.extend(notes.synonyms.iter().cloned());
-            column.unit = notes.unit.clone().or(column.unit);
-            let refers = notes.references.as_ref();
-            column.refers =
-                refers.map(|to| (to.table.as_str().into(), to.column.as_str().into())).or(column.refers);
-        }
-        let refers = known.references.iter().find(|(from, ..)| *from == own.name);
-        column.refers = refers
-            .map(|(_, table, key)| (Arc::from(table.as_str()), Arc::from(key.as_str())))
-            .or(column.refers);
-        column
-    });
-    let mut made = Table::new(name, columns.collect());
-    made.words.extend(stored.map(|notes| notes.synonyms.clone()).unwrap_or_default());
-    made.words.extend(file.map(|notes| notes.synonyms.clone()).unwrap_or_default());
-    made.key = match known.table.key.as_slice() {
-        [one] => Some(one.as_str().into()),
-        _ => key_of(known),
-    };
-    made
-}
-
-/// The column that tells rows apart: the first one without gaps, if its values are texts or whole numbers.
-fn key_of(known: &TableBrief) -> Option<Arc<str>> {
-    let first = known.table.columns.first()?;
-    let has_gaps = known.columns.first().is_none_or(|facts| facts.null_share > 0.0);
-    let is_key = matches!(first.column_type, ColumnType::Text | ColumnType::Integer);
-    (is_key && !has_gaps).then(|| first.name.as_str().into())
-}
-
-fn column(name: &str, column_type: ColumnType, facts: Option<&ColumnBrief>) -> Column {
-    let reading = |key: &str| facts.and_then(|facts| facts.reading.get(key)?.as_str()).unwrap_or_default();
-    let form = reading("form");
-    let (holds, source) = match column_type {
-        ColumnType::Text if form == "clock" => (Holds::Time, Source::Same),
-        ColumnType::Text => (Holds::Text, Source::Same),
-        ColumnType::Integer => (Holds::Whole, if form == "digits" { Source::Digits } else { Source::Lost }),
-        ColumnType::Real | ColumnType::Decimal => (Holds::Number, Source::Lost),
-        ColumnType::Boolean => (Holds::Bool, Source::Lost),
-        ColumnType::Timestamp => (Holds::Day, if form == "iso_day" { Source::IsoDay } else { Source::Lost }),
-        ColumnType::Json | ColumnType::Any => (Holds::Nested, Source::Lost),
-    };
-    let values = facts.and_then(|facts| facts.values.as_deref()).unwrap_or_default().iter();
-    Column {
-        unit: facts.and_then(|facts| facts.unit.clone()),
-        values: if holds == Holds::Text {
-            values.filter_map(Value::as_str).map(str::to_owned).collect()
-        } else {
-            Vec::new()
-        },
-        source,
-        truth: facts.and_then(|facts| {
-            let words = facts.reading.get("words")?.as_array()?;
-            Some((words.first()?.as_str()?.to_owned(), words.get(1)?.as_str()?.to_owned()))
-        }),
-        has_time: holds == Holds::Day && reading("type") != "date",
-        ..Column::new(name, holds)
-    }
 }
 
 fn declined(judged: &TableBrief, at: Option<&str>, nearest: Option<&str>) -> String {

@@ -426,6 +426,7 @@ pub(super) fn groups_of(context: &Context<'_>, table: &Name, groups: &[Group]) -
                 let own = context.own_columns(table, column).into_iter();
                 own.filter(|(far, _)| *far == 0).collect()
             }
+            Group::Stretch(..) => Vec::new(),
         })
         .collect();
     product(&ways).into_iter().map(|(_, paths)| paths).collect()
