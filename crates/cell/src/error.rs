@@ -124,9 +124,9 @@ impl CellError {
     /// What the reader can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Start { .. } => "check that the interpreter exists: `ordain python list`",
+            Self::Start { .. } => "check that the interpreter exists: `ordain config python list`",
             Self::Jail { .. } => "run `ordain doctor` to see which layers this host offers",
-            Self::Zygote { .. } => "repair the profile with `ordain python setup --force`",
+            Self::Zygote { .. } => "repair the profile with `ordain config python setup --force`",
             Self::Lost => "the pool has already started anew: run it again",
             Self::Busy { .. } => "wait for running jobs to end, or raise the limit of waiting jobs",
             Self::Sessions { .. } => "end a session that is no longer needed",

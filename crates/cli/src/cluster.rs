@@ -1,4 +1,4 @@
-//! The cluster that a command has to do with: named by flags or by the environment.
+//! The cluster that a command has to do with: named by a flag or by the environment.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,15 +17,6 @@ pub(crate) struct ClusterArgs {
     /// The NATS servers of the cluster, such as `nats://a:4222,nats://b:4222` [default: `ORDAIN_CLUSTER`]
     #[arg(long, value_name = "URL[,URL]", help_heading = "Cluster")]
     cluster: Option<String>,
-    /// The authority of their certificates, PEM [default: `ORDAIN_CLUSTER_CA`]
-    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
-    cluster_ca: Option<PathBuf>,
-    /// The certificate to show them, PEM [default: `ORDAIN_CLUSTER_CERT`]
-    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
-    cluster_cert: Option<PathBuf>,
-    /// Its private key, PEM [default: `ORDAIN_CLUSTER_KEY`]
-    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
-    cluster_key: Option<PathBuf>,
 }
 
 impl ClusterArgs {
@@ -40,21 +31,17 @@ impl ClusterArgs {
 
     /// Connects to the cluster's servers; `None` if no cluster is named.
     pub(crate) async fn connect(&self, name: &str) -> Result<Option<Link>, Failure> {
-        let file =
-            |flag: &Option<PathBuf>, name: &str| flag.clone().or_else(|| variable(name).map(PathBuf::from));
         let Some(servers) = self.servers() else { return Ok(None) };
-        let certificate = match (
-            file(&self.cluster_cert, "ORDAIN_CLUSTER_CERT"),
-            file(&self.cluster_key, "ORDAIN_CLUSTER_KEY"),
-        ) {
+        let file = |name| variable(name).map(PathBuf::from);
+        let certificate = match (file("ORDAIN_CLUSTER_CERT"), file("ORDAIN_CLUSTER_KEY")) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
             _ => {
-                let hint = "give --cluster-cert and --cluster-key, or neither";
+                let hint = "set ORDAIN_CLUSTER_CERT and ORDAIN_CLUSTER_KEY, or neither";
                 return Err(Failure::usage("a certificate for the cluster comes with its key", hint));
             }
         };
-        let ca = file(&self.cluster_ca, "ORDAIN_CLUSTER_CA");
+        let ca = file("ORDAIN_CLUSTER_CA");
         let options = ClusterOptions { servers: Secret(servers), ca, certificate };
         Ok(Some(Link::connect(&options, name).await?))
     }

@@ -1,4 +1,4 @@
-//! Where plans run: in cells of this machine, or on executors that are named by flags or by the environment.
+//! Where plans run: in cells of this machine, or on executors that are named by a flag or by the environment.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ordain_workspace::Workspace;
 use crate::commands::python;
 use crate::engine;
 use crate::failure::Failure;
-use crate::resident::ResidentArgs;
+use crate::resident;
 
 /// Stands for the executors that announce themselves to the cluster.
 const OF_CLUSTER: &str = "cluster";
@@ -19,27 +19,9 @@ const OF_CLUSTER: &str = "cluster";
 /// Which executors to use.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ExecutorArgs {
-    /// Run plans on these executors (`ordain executor`), separated by commas, or on those that announce themselves to the
-    /// `cluster` [default: `ORDAIN_EXECUTOR`, else here]
+    /// Run plans on these executors, separated by commas, or on those of the `cluster` [default: `ORDAIN_EXECUTOR`, else here]
     #[arg(long, value_name = "URL[,URL]", help_heading = "Executors")]
     executor: Option<String>,
-    /// The authority of the executors' certificates, PEM [default: `ORDAIN_EXECUTOR_CA`]
-    #[arg(long, value_name = "FILE", help_heading = "Executors")]
-    executor_ca: Option<PathBuf>,
-    /// The certificate to show them, PEM [default: `ORDAIN_EXECUTOR_CLIENT_CERT`]
-    #[arg(long, value_name = "FILE", help_heading = "Executors")]
-    executor_cert: Option<PathBuf>,
-    /// Its private key, PEM [default: `ORDAIN_EXECUTOR_CLIENT_KEY`]
-    #[arg(long, value_name = "FILE", help_heading = "Executors")]
-    executor_key: Option<PathBuf>,
-    /// The name in their certificates, where it is not that of the address
-    #[arg(long, value_name = "NAME", help_heading = "Executors")]
-    executor_name: Option<String>,
-    /// Send the token to other machines without encryption, on a network that encrypts by itself
-    #[arg(long, help_heading = "Executors")]
-    executor_allow_plaintext: bool,
-    #[command(flatten)]
-    resident: ResidentArgs,
 }
 
 /// The executor that a command uses.
@@ -93,7 +75,7 @@ impl ExecutorArgs {
     /// Makes the executor. Has to be called inside a tokio runtime.
     pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, Failure> {
         let Some(addresses) = self.addresses(&from_environment) else {
-            return Ok(Chosen::Local(engine::executor(workspace, idle_cells, self.resident.find())?));
+            return Ok(Chosen::Local(engine::executor(workspace, idle_cells, resident::find())?));
         };
         Ok(Chosen::Remote(Arc::new(self.pool(&addresses, workspace)?)))
     }
@@ -105,7 +87,7 @@ impl ExecutorArgs {
 
     fn pool(&self, addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {
         let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
-        let mut remote = self.remote(&from_environment);
+        let mut remote = remote_options(&from_environment);
         // What holds for cells of this machine holds for those of others.
         remote.minimum = workspace.minimum_isolation;
         let options = PoolOptions { remote, ..PoolOptions::default() };
@@ -124,23 +106,21 @@ impl ExecutorArgs {
             Some(format!("{}://{host}:{port}", if is_secure { "https" } else { "http" }))
         })
     }
+}
 
-    fn remote(&self, variable: &dyn Fn(&str) -> Option<String>) -> RemoteOptions {
-        let file = |flag: &Option<PathBuf>, names: &[&str]| {
-            flag.clone().or_else(|| names.iter().find_map(|name| variable(name)).map(PathBuf::from))
-        };
-        RemoteOptions {
-            tls: RemoteTls {
-                ca: file(&self.executor_ca, &["ORDAIN_EXECUTOR_CA", "GRPC_CERT_FILE"]),
-                certificate: file(&self.executor_cert, &["ORDAIN_EXECUTOR_CLIENT_CERT"]),
-                key: file(&self.executor_key, &["ORDAIN_EXECUTOR_CLIENT_KEY"]),
-                domain: self.executor_name.clone(),
-            },
-            token: variable("ORDAIN_EXECUTOR_TOKEN"),
-            allow_plaintext: self.executor_allow_plaintext
-                || variable("ORDAIN_EXECUTOR_ALLOW_PLAINTEXT").is_some_and(|value| is_true(&value)),
-            ..RemoteOptions::default()
-        }
+/// How executors elsewhere are called. Certificates and the token are the machine's, so the environment alone names them.
+fn remote_options(variable: &dyn Fn(&str) -> Option<String>) -> RemoteOptions {
+    let file = |names: &[&str]| names.iter().find_map(|name| variable(name)).map(PathBuf::from);
+    RemoteOptions {
+        tls: RemoteTls {
+            ca: file(&["ORDAIN_EXECUTOR_CA", "GRPC_CERT_FILE"]),
+            certificate: file(&["ORDAIN_EXECUTOR_CLIENT_CERT"]),
+            key: file(&["ORDAIN_EXECUTOR_CLIENT_KEY"]),
+            domain: variable("ORDAIN_EXECUTOR_NAME"),
+        },
+        token: variable("ORDAIN_EXECUTOR_TOKEN"),
+        allow_plaintext: variable("ORDAIN_EXECUTOR_ALLOW_PLAINTEXT").is_some_and(|value| is_true(&value)),
+        ..RemoteOptions::default()
     }
 }
 
@@ -157,7 +137,7 @@ mod tests {
     use super::*;
 
     fn addresses(flag: Option<&str>, variables: &[(&str, &str)]) -> Option<String> {
-        let args = ExecutorArgs { executor: flag.map(str::to_owned), ..ExecutorArgs::default() };
+        let args = ExecutorArgs { executor: flag.map(str::to_owned) };
         args.addresses(&|name| {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         })

@@ -1,6 +1,7 @@
 //! Finds and opens the workspace that a command is about, the same way everywhere.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use ordain_files::open_store;
 use ordain_store::{EntryNote, Store};
@@ -137,10 +138,32 @@ where
     runtime::on_one_thread(Box::pin(async { command(args.open_ledger().await?).await }))?
 }
 
-/// Who acts, for the ledger: the account's name, through the command line.
+/// The person that `--as` names.
+static PERSON: OnceLock<String> = OnceLock::new();
+
+/// Has what this process does recorded as done for somebody.
+pub(crate) fn act_as(person: Option<String>) {
+    if let Some(person) = person {
+        // It is named once, on the command line.
+        let _ = PERSON.set(person);
+    }
+}
+
+/// The name of a person, as it can stand in a list.
+pub(crate) fn read_person(name: &str) -> Result<String, String> {
+    let is_plain = !name.trim().is_empty() && name.chars().count() <= 100 && !name.contains(char::is_control);
+    if is_plain {
+        Ok(name.to_owned())
+    } else {
+        Err("a name is plain text of at most 100 characters".to_owned())
+    }
+}
+
+/// Who acts, for the ledger: the person that is named, else the account, through the command line.
 pub(crate) fn note() -> EntryNote {
-    let named = ["USER", "LOGNAME"]
-        .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|who| !who.is_empty()));
-    EntryNote::by(&named.unwrap_or_else(|| "unknown".to_owned()), "cli")
+    let account = || {
+        let variable = |name| std::env::var(name).ok().filter(|who: &String| !who.is_empty());
+        ["USER", "LOGNAME"].into_iter().find_map(variable).unwrap_or_else(|| "unknown".to_owned())
+    };
+    EntryNote::by(&PERSON.get().cloned().unwrap_or_else(account), "cli")
 }

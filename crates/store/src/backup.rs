@@ -196,7 +196,7 @@ fn newest(ledger: &Ledger, from: &Path, latest: &Latest) -> Result<Backup, Store
         return Err(StoreError::Declaration {
             what: "the backups".to_owned(),
             message: "there is no genuine copy that is early enough".to_owned(),
-            hint: Some("`ordain backup` makes copies; name their folder with --from".to_owned()),
+            hint: Some("`ordain tables backup` makes copies; name their folder with --from".to_owned()),
         });
     };
     Ok(chosen)

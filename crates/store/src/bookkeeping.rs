@@ -57,7 +57,7 @@ fn other_format(format: i64) -> StoreError {
         what: "the store".to_owned(),
         message: format!("it has format {format}, and this version knows {FORMAT}; it was not touched"),
         hint: Some(
-            "`ordain store export FOLDER` writes its tables into files, from which a new workspace can be seeded; or use \
+            "`ordain tables export FOLDER` writes its tables into files, from which a new workspace can be seeded; or use \
              the version of Ordain that wrote it"
                 .to_owned(),
         ),

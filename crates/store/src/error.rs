@@ -380,7 +380,7 @@ impl StoreError {
             Self::Timeout { .. } => Some("ask for fewer rows, or for less at once".to_owned()),
             Self::DuplicateKey { .. } => Some("take a key that is not in use, or update the row".to_owned()),
             Self::UnknownKey { .. } => Some("`ordain keys list` shows the keys".to_owned()),
-            Self::UnknownCall { .. } => Some("`ordain outbox list` shows the calls".to_owned()),
+            Self::UnknownCall { .. } => Some("`ordain tools outbox list` shows the calls".to_owned()),
             Self::CallUnderWay { .. } => Some("try again in a moment".to_owned()),
             Self::Conflict => Some("run it again".to_owned()),
             Self::Busy => Some("wait for the other process to finish, then try again".to_owned()),

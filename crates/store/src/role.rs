@@ -70,7 +70,7 @@ impl Store {
                 return Err(StoreError::Declaration {
                     what: format!("the role `{role}`"),
                     message: format!("it could not be given rights on {}; nothing was changed", lacking.join(", ")),
-                    hint: Some("let the owner of the tables run `ordain store role`, or grant this user the right to grant".to_owned()),
+                    hint: Some("let the owner of the tables run `ordain config store-role`, or grant this user the right to grant".to_owned()),
                 });
             }
             session.commit().await

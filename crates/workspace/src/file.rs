@@ -208,7 +208,7 @@ pub(super) struct LimitsSection {
 #[serde(deny_unknown_fields, default)]
 pub(super) struct PythonSection {
     pub(super) profile: Option<ProfileName>,
-    /// Further packages that plans may import, such as `networkx>=3`; `ordain python lock` locks them.
+    /// Further packages that plans may import, such as `networkx>=3`; `ordain config python lock` locks them.
     pub(super) packages: Vec<String>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A workspace says whom to ask for plans, and what is asked holds samples of rows and goes with the user's key. So a
 //! folder that belongs to somebody else, and an address that stands in a workspace's own files, count only after the
-//! user has looked at them and said so: `ordain trust DIR`.
+//! user has looked at them and said so: `ordain config trust DIR`.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -217,7 +217,8 @@ pub(super) fn check(asked: &Accepted) -> Result<(), WorkspaceError> {
     } else {
         return Ok(());
     };
-    let hint = format!("look at its files; if you want to use it: `ordain trust {}`", asked.root.display());
+    let hint =
+        format!("look at its files; if you want to use it: `ordain config trust {}`", asked.root.display());
     Err(WorkspaceError { file: FILE.to_owned(), line: None, message, hint: Some(hint) })
 }
 

@@ -85,7 +85,7 @@ impl Commands {
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        let stop = || peers::time(self.ordain()?.args(["resident", "stop"]));
+        let stop = || peers::time(self.ordain()?.args(["config", "resident", "stop"]));
         let _ = stop();
     }
 }

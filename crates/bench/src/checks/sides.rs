@@ -54,7 +54,7 @@ pub(crate) fn ours(
     let mut command = helper.map_or_else(setup::ordain, Commands::ordain)?;
     command.args(["check", "run", "--json", "--jobs", &jobs.to_string(), "--workspace"]).arg(workspace);
     if helper.is_none() {
-        command.arg("--no-resident");
+        command.env("ORDAIN_RESIDENT", "off");
     }
     let before = helper.map(cpu_of_helpers).transpose()?;
     let (mut took, output) = run(&mut command, b"")?;

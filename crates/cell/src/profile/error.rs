@@ -181,27 +181,27 @@ impl ProfileError {
                  (`{} -m ensurepip --user`; Debian, Ubuntu: `apt install python3-pip`)",
                 python.display()
             ),
-            Self::Lock { .. } => "run `ordain python lock` in the workspace to make it anew".into(),
+            Self::Lock { .. } => "run `ordain config python lock` in the workspace to make it anew".into(),
             Self::Unresolved { .. } => {
                 "only wheels for this Python are taken, in versions that go with the packages of the profiles \
-                 (`ordain python list --json` shows them); ask for other versions under `[python] packages`"
+                 (`ordain config python list --json` shows them); ask for other versions under `[python] packages`"
                     .into()
             }
             Self::Offline { tool, .. } => format!(
                 "a profile is downloaded once, on first use: connect to the network, or give {tool} a mirror or \
-                 proxy by its own settings, and run `ordain python setup` again"
+                 proxy by its own settings, and run `ordain config python setup` again"
             ),
             Self::WrongHash { .. } => {
                 "a proxy or mirror may have altered the package; clear the installer's cache, try without the \
-                 mirror, and run `ordain python setup` again"
+                 mirror, and run `ordain config python setup` again"
                     .into()
             }
             Self::Install { .. } | Self::Incomplete { .. } => {
-                "run `ordain python setup` again; if it fails in the same way, set ORDAIN_PYTHON to another Python".into()
+                "run `ordain config python setup` again; if it fails in the same way, set ORDAIN_PYTHON to another Python".into()
             }
-            Self::NotSetUp { profile } => format!("run `ordain python setup {profile}`"),
+            Self::NotSetUp { profile } => format!("run `ordain config python setup {profile}`"),
             Self::Damaged { profile, .. } => {
-                format!("run `ordain python setup {profile} --force` to build it again")
+                format!("run `ordain config python setup {profile} --force` to build it again")
             }
         };
         Some(hint)

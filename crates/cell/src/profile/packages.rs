@@ -17,7 +17,7 @@ use super::lock::{self, normal_name};
 use super::{DataDir, Interpreter, Phase, Profile, ProfileError, Progress, interpreter};
 
 /// The first line of a lock file.
-const TITLE: &str = "# Written by `ordain python lock`; do not edit it.";
+const TITLE: &str = "# Written by `ordain config python lock`; do not edit it.";
 /// A lock of some hundred packages has 100 KiB.
 const BYTES_MAX: u64 = 1 << 20;
 /// Packages that a workspace may ask for.

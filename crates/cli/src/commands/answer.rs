@@ -1,4 +1,4 @@
-//! `ordain answer`, and `ordain runs resume`: go on with a run that waits for a person.
+//! `ordain runs answer`, and `ordain runs resume`: go on with a run that waits for a person.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,34 +19,6 @@ use crate::runtime;
 use crate::show::progress::Shown;
 use crate::workspace::{self, WorkspaceArgs};
 
-const EXAMPLES: &str = "\
-Examples:
-  ordain runs list --state waiting           what waits for a person
-  ordain answer 06ewdk \"for the owner\"       answer the run's question
-  ordain runs resume 06ewdk                  carry out the outline that was shown
-  ordain runs resume 06ewdk --outline o.json carry out the outline as it was edited
-  ordain reject 06ewdk                       drop the run
-
-Steps that were done before the run waited run again, without a model; where one gives something else
-than before, the outline begins anew.";
-
-/// Answer the question of a run that waits
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Command {
-    /// The run's id, or the beginning of it
-    id: String,
-    /// The answer, in words
-    answer: String,
-    #[command(flatten)]
-    resume: ResumeArgs,
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-    /// Print the run's record as JSON
-    #[arg(long)]
-    json: bool,
-}
-
 /// How a run that waits goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ResumeArgs {
@@ -56,10 +28,15 @@ pub(crate) struct ResumeArgs {
     executor: ExecutorArgs,
 }
 
-/// Carries out `ordain answer`.
-pub(crate) fn run(args: &Command) -> Outcome {
-    let decision = Decision::Respond(args.answer.clone());
-    resume(&args.id, decision, &args.resume, &args.workspace, args.json)
+/// Carries out `ordain runs answer`.
+pub(crate) fn run(
+    id: &str,
+    answer: &str,
+    args: &ResumeArgs,
+    workspace: &WorkspaceArgs,
+    as_json: bool,
+) -> Outcome {
+    resume(id, Decision::Respond(answer.to_owned()), args, workspace, as_json)
 }
 
 /// Carries out `ordain runs resume`.

@@ -11,6 +11,7 @@ use ordain_types::{Outline, RunId, RunRecord, RunState, SourceFile, StepState, S
 use ordain_workspace::Workspace;
 
 use crate::commands::answer::read_outline;
+use crate::commands::explain;
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, INTERRUPTED, Outcome};
@@ -30,7 +31,7 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
   ordain ask \"write the evening report\" --show-plan    print the outline, and wait for a decision on it
-  ordain ask \"buy 3 classic\" --executor http://127.0.0.1:50051   run the plan on `ordain executor`
+  ordain ask \"round frames under 100\" --explain       how it is read, word by word; nothing is run
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.
@@ -43,6 +44,9 @@ Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be ca
 pub(crate) struct Args {
     /// What is asked, in words
     request: String,
+    /// Show what the reader understands of it and which word it does not, and carry out nothing
+    #[arg(long, conflicts_with_all = ["plan", "outline", "show_plan", "dry_run", "hold", "continues"])]
+    explain: bool,
     /// The plan to run for it: a Python file, or `-` for standard input
     #[arg(long, value_name = "FILE.py|-")]
     plan: Option<PathBuf>,
@@ -89,6 +93,9 @@ pub(crate) struct Args {
 
 /// Carries out `ordain ask …`.
 pub(crate) fn run(args: &Args) -> Outcome {
+    if args.explain {
+        return explain::request(&args.workspace, &args.request, args.json);
+    }
     let workspace = args.workspace.load()?;
     let plan = args.plan.as_deref().map(given::plan).transpose();
     let plan = plan.map_err(|problem| Failure::usage(problem, given::PROGRAM_HINT))?;
@@ -212,7 +219,7 @@ pub(crate) fn print(record: &RunRecord, as_json: bool, is_verbose: bool) -> io::
                 writeln!(stdout, "{}", serde_json::to_string_pretty(outline).map_err(io::Error::from)?)?;
                 format!("`ordain runs resume {id}` carries this out, `--outline FILE` an edited one")
             }
-            _ => format!("`ordain answer {id} \"…\"` answers, and the run goes on"),
+            _ => format!("`ordain runs answer {id} \"…\"` answers, and the run goes on"),
         };
         writeln!(io::stderr(), "hint: {hint}; `ordain reject {id}` drops it")?;
     }

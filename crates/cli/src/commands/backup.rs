@@ -1,4 +1,4 @@
-//! `ordain backup` and `ordain restore`: copies of the store, and the way back to one.
+//! `ordain tables backup` and `ordain tables restore`: copies of the store, and the way back to one.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain backup                         a copy below .ordain/backups
-  ordain backup --to /mnt/other/shop    on another disk, where it belongs
+  ordain tables backup                       a copy below .ordain/backups
+  ordain tables backup --to /mnt/other/shop  on another disk, where it belongs
 
 The copy is signed and does not hold the ledger's key. A PostgreSQL database is copied with its own tools.
 `ordain serve` makes copies by itself:
@@ -41,9 +41,9 @@ const RETRY: Duration = Duration::from_mins(5);
 
 const RESTORE_EXAMPLES: &str = "\
 Examples:
-  ordain restore --at 01m7g3yejq                    the newest copy from before that run
-  ordain restore --at 2026-11-15T17:00:00Z          the newest copy from before that time
-  ordain restore --at 01m7g3yejq --from /mnt/other/shop
+  ordain tables restore --at 01m7g3yejq                    the newest copy from before that run
+  ordain tables restore --at 2026-11-15T17:00:00Z          the newest copy from before that time
+  ordain tables restore --at 01m7g3yejq --from /mnt/other/shop
 
 Stop the server first: beside one that runs this is refused. What was there is kept beside the store; the ledger says that it goes on from a copy.";
 
@@ -61,7 +61,7 @@ pub(crate) struct RestoreArgs {
     from: Option<PathBuf>,
 }
 
-/// Carries out `ordain backup`.
+/// Carries out `ordain tables backup`.
 pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let mut settings = args.workspace.load()?.backup;
@@ -112,7 +112,7 @@ fn folder(text: &str) -> Result<PathBuf, String> {
     read_folder(text).map_err(|(message, hint)| format!("{message}; {hint}"))
 }
 
-/// Carries out `ordain restore`.
+/// Carries out `ordain tables restore`.
 pub(crate) fn restore(args: &RestoreArgs) -> Outcome {
     let at = if args.at.contains('-') {
         RestoreAt::Time(args.at.clone())

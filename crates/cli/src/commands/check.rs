@@ -25,11 +25,13 @@ use ordain_engine::EngineSettings;
 use ordain_standing::{Checks, read_checks};
 use ordain_workspace::Workspace;
 
-use crate::commands::python;
+use crate::commands::{explain, python};
 use crate::engine;
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome};
 use crate::workspace::{Group, WorkspaceArgs};
+
+pub(crate) use rule::asks;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -66,6 +68,7 @@ pub(crate) enum Command {
     Export(export::Args),
     Accept(accept::Args),
     Add(rule::Args),
+    Explain(explain::RuleArgs),
     Edit(edit::Args),
     Remove(edit::RemoveArgs),
 }
@@ -75,6 +78,7 @@ pub(crate) fn run(args: Args) -> Outcome {
     // These two are of use before there is a workspace.
     match &args.command {
         Command::Schema(args) => return schema::run(args),
+        Command::Explain(explained) => return explain::rule(&args.shared, explained),
         Command::Import(args) if !args.needs_workspace() => return import::run(args, None),
         _ => {}
     }
@@ -90,6 +94,7 @@ pub(crate) fn run(args: Args) -> Outcome {
         Command::Watch(args) => watch::run(&args, &workspace),
         Command::Suggest(args) => suggest::run(&args, &workspace),
         Command::Schema(args) => schema::run(&args),
+        Command::Explain(explained) => explain::rule(&args.shared, &explained),
         Command::Import(args) => import::run(&args, Some(&workspace)),
         Command::Export(args) => export::run(&args, &workspace),
         Command::Accept(args) => accept::run(&args, &workspace),

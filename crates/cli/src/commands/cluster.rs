@@ -1,4 +1,4 @@
-//! `ordain cluster`: how the servers of one workspace get on together.
+//! `ordain serve cluster`: how the servers of one workspace get on together.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -13,22 +13,20 @@ use crate::cluster::{ClusterArgs, check_shared};
 use crate::failure::{Failure, Outcome};
 use crate::runtime;
 use crate::show::grid::Grid;
-use crate::workspace::{Group, WorkspaceArgs, note, with_store};
+use crate::workspace::{WorkspaceArgs, note, with_store};
 
 /// Accepted runs that are counted.
 const COUNTED_MAX: u64 = 10_000;
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain cluster status --cluster nats://a:4222,nats://b:4222,nats://c:4222
-  ORDAIN_CLUSTER=nats://a:4222 ordain cluster status --json
-  ordain cluster publish                                 after a change of policy.md, checks, data and so on
+  ordain serve cluster status --cluster nats://a:4222,nats://b:4222,nats://c:4222
+  ORDAIN_CLUSTER=nats://a:4222 ordain serve cluster status --json
+  ordain serve cluster publish                           after a change of policy.md, checks, data and so on
 
 A node takes the published files in when it starts, and changed ones in `data` while it serves. Published are ordain.toml,
 policy.md, helpers.py, eval.jsonl, lock files, `checks`, `data`, and what ordain.toml names; never .ordain, .env or keys.
 Run it in a copy of the workspace that the nodes serve. docs/cluster.md says what to do when a part is missing.";
-
-pub(crate) type Args = Group<WorkspaceArgs, Command>;
 
 /// The servers of a workspace that work together
 #[derive(Debug, clap::Subcommand)]
@@ -53,12 +51,12 @@ pub(crate) enum Command {
     },
 }
 
-/// Carries out `ordain cluster …`.
-pub(crate) fn run(args: &Args) -> Outcome {
-    match &args.command {
-        Command::Status { cluster, json } => status(&args.shared, cluster, *json),
+/// Carries out `ordain serve cluster …`.
+pub(crate) fn run(workspace: &WorkspaceArgs, command: &Command) -> Outcome {
+    match command {
+        Command::Status { cluster, json } => status(workspace, cluster, *json),
         Command::Publish { replace, json } => {
-            runtime::on_one_thread(Box::pin(publish(&args.shared, *replace, *json)))?
+            runtime::on_one_thread(Box::pin(publish(workspace, *replace, *json)))?
         }
     }
 }
@@ -92,7 +90,7 @@ async fn publish(workspace: &WorkspaceArgs, replace: bool, json: bool) -> Outcom
 
 fn status(workspace: &WorkspaceArgs, cluster: &ClusterArgs, json: bool) -> Outcome {
     with_store(workspace, async |store| {
-        let Some(link) = cluster.connect("ordain cluster status").await? else {
+        let Some(link) = cluster.connect("ordain serve cluster status").await? else {
             let hint = "give --cluster nats://HOST:4222, or set ORDAIN_CLUSTER";
             return Err(Failure::usage("no cluster is named", hint));
         };

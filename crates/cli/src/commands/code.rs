@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use ordain_engine::{CodeAnswer, CodeTask, EngineError, Planner};
 
-use crate::commands::python;
+use crate::commands::{explain, python, repl};
 use crate::engine;
 use crate::failure::{Failure, INTERRUPTED, Outcome};
 use crate::given;
@@ -27,8 +27,8 @@ Examples:
   ordain code \"total revenue by region\" --file sales.csv
   ordain code \"bar chart of units by month\" --file sales.xlsx --out results
   ordain code \"which manager has the highest revenue?\" --file orders.csv --file managers.csv
-  ordain code \"word frequency\" --file notes.txt --json
-  ordain code \"Fibonacci numbers up to 100\"
+  ordain code \"word frequency\" --file notes.txt --explain    how it is read; nothing is run
+  ordain code --repl --file sales.csv                        Python and questions in one session
   ordain code \"quarterly report\" --plan report.py --module helpers.py --file sales.csv
   ordain code \"now by product\" --session monday --file sales.csv
 
@@ -44,9 +44,16 @@ Exit code: 0 answered, 1 declined, refused or failed, 2 usage, 3 could not be ca
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Args {
     /// What is asked, in words
-    request: String,
+    #[arg(required_unless_present = "repl")]
+    request: Option<String>,
     #[command(flatten)]
     given: FileArgs,
+    /// Type Python and questions into one session; every input is a run
+    #[arg(long, conflicts_with_all = ["request", "plan", "session", "out", "json"])]
+    repl: bool,
+    /// Show what the reader understands of it and which word it does not, and run nothing
+    #[arg(long, conflicts_with_all = ["repl", "plan", "session", "out"])]
+    explain: bool,
     /// The code to run for it: a Python file, or `-` for standard input
     #[arg(long, value_name = "FILE.py|-")]
     plan: Option<PathBuf>,
@@ -79,8 +86,15 @@ pub(crate) struct Args {
 
 /// Carries out `ordain code …`.
 pub(crate) fn run(args: &Args) -> Outcome {
+    let request = args.request.as_deref().unwrap_or_default();
+    if args.explain {
+        return explain::question(&args.workspace, &args.given, request, args.json);
+    }
+    if args.repl {
+        return repl::run(&args.given, &args.planner, &args.workspace);
+    }
     let workspace = args.workspace.load_or_own()?;
-    let task = task(args).map_err(|problem| Failure::usage(problem, "see `ordain code --help`"))?;
+    let task = task(args, request).map_err(|problem| Failure::usage(problem, "see `ordain code --help`"))?;
     if let Some(out) = &args.out
         && let Err(error) = std::fs::create_dir_all(out)
     {
@@ -92,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     runtime::on_one_thread(Box::pin(carry_out(args, setup, task)))?
 }
 
-fn task(args: &Args) -> Result<CodeTask, String> {
+fn task(args: &Args, request: &str) -> Result<CodeTask, String> {
     if let Some(name) = &args.session
         && (name.is_empty() || name.len() > 100 || name.contains(char::is_control))
     {
@@ -105,7 +119,7 @@ fn task(args: &Args) -> Result<CodeTask, String> {
         cache: !args.no_cache,
         session: args.session.clone(),
         allow_partial: args.partial,
-        ..CodeTask::new(&args.request, &workspace::note().who, "cli")
+        ..CodeTask::new(request, &workspace::note().who, "cli")
     })
 }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use ordain_workspace::Resolved;
 
+use crate::commands::{policy, python, resident, store, trust};
 use crate::failure::Outcome;
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, line};
@@ -16,6 +17,8 @@ Examples:
   ORDAIN_MODEL=rules ordain config     a variable comes before ordain.toml
   ordain config --json                 with the variables and the meaning of each
   ordain config schema                 the JSON Schema of ordain.toml, for editors
+  ordain config trust shop             accept a workspace that comes from somebody else
+  ordain config python setup data      set up the packages for tables, spreadsheets and charts
 
 A value comes from the first place that has one: flags, the environment, the workspace's .env,
 ordain.toml, the default. Keys and connection strings are never shown.";
@@ -37,13 +40,26 @@ pub(crate) struct Args {
 enum Command {
     /// Print the JSON Schema of ordain.toml; `init` writes it to ordain.schema.json
     Schema,
+    Trust(trust::Args),
+    Python(python::Args),
+    Policy(policy::Args),
+    StoreRole(store::RoleArgs),
+    Resident(resident::Args),
 }
 
 /// Carries out `ordain config`.
 pub(crate) fn run(args: &Args) -> Outcome {
-    if let Some(Command::Schema) = args.command {
-        writeln!(io::stdout().lock(), "{:#}", ordain_workspace::config_schema())?;
-        return Ok(ExitCode::SUCCESS);
+    match &args.command {
+        None => {}
+        Some(Command::Schema) => {
+            writeln!(io::stdout().lock(), "{:#}", ordain_workspace::config_schema())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Some(Command::Trust(args)) => return trust::run(args),
+        Some(Command::Python(args)) => return python::run(args),
+        Some(Command::Policy(args)) => return policy::run(args),
+        Some(Command::StoreRole(args)) => return store::role(args),
+        Some(Command::Resident(args)) => return resident::run(args),
     }
     let resolved = args.workspace.load().and_then(|workspace| workspace.resolved())?;
     let mut stdout = io::stdout().lock();

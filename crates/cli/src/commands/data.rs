@@ -1,4 +1,4 @@
-//! `ordain data`: what data files hold, as declarations for `ordain.toml`.
+//! `ordain tables describe`: what data files hold, as declarations for `ordain.toml`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,28 +16,22 @@ use super::code::setup::{FileArgs, Setup};
 use super::python;
 use crate::failure::{Failure, Outcome};
 use crate::show::line;
-use crate::workspace::{Group, WorkspaceArgs};
+use crate::workspace::WorkspaceArgs;
 use crate::{engine, runtime};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain data describe orders.csv                  how it is read, as a section for ordain.toml
-  ordain data describe data >> ordain.toml         the same for every file of a folder
+  ordain tables describe orders.csv          how it is read, as a section for ordain.toml
+  ordain tables describe data >> ordain.toml  the same for every file of a folder
 
 What you keep of it wins over what a later look would find; correct it where it is wrong.";
-
-pub(crate) type Args = Group<WorkspaceArgs, Command>;
-
-/// What data files hold
-#[derive(Debug, clap::Subcommand)]
-pub(crate) enum Command {
-    Describe(DescribeArgs),
-}
 
 /// Look into files and propose how `ordain.toml` can declare them
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct DescribeArgs {
+pub(crate) struct Args {
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
     /// Files, or folders of files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -46,13 +40,11 @@ pub(crate) struct DescribeArgs {
     json: bool,
 }
 
-/// Carries out `ordain data …`.
+/// Carries out `ordain tables describe`.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let Command::Describe(wanted) = &args.command;
-    let workspace = args.shared.load_or_own()?;
-    let prepared = look(workspace, &wanted.files)?;
+    let prepared = look(args.workspace.load_or_own()?, &args.files)?;
     let mut out = io::stdout().lock();
-    if wanted.json {
+    if args.json {
         let told = json!({ "files": prepared.briefs, "problems": prepared.problems() });
         writeln!(out, "{told:#}")?;
     } else {

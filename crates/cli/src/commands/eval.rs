@@ -1,4 +1,4 @@
-//! `ordain eval`: how often requests come out right.
+//! `ordain models eval`: how often requests come out right.
 
 mod case;
 mod end;
@@ -27,11 +27,11 @@ use report::{Judged, Report, SentBack};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain eval eval.jsonl                     every case once, with the planner that `ordain ask` would take
-  ordain eval eval.jsonl --model rules       with the reader
-  ordain eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
-  ordain eval eval.jsonl --min 95 --json     exit code 1 below 95 %
-  ordain eval eval.jsonl --strategy direct --strategy react   the same cases in both ways, to compare
+  ordain models eval eval.jsonl                     every case once, with the planner that `ordain ask` would take
+  ordain models eval eval.jsonl --model rules       with the reader
+  ordain models eval eval.jsonl --runs 5            five times each: pass^5 is the share that is right every time
+  ordain models eval eval.jsonl --min 95 --json     exit code 1 below 95 %
+  ordain models eval eval.jsonl --strategy direct --strategy react   the same cases in both ways, to compare
 
 A case is one line of JSON:
   {\"request\": \"Buy 2 moons\", \"expect\": {\"status\": \"success\",
@@ -71,14 +71,14 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Carries out `ordain eval`.
+/// Carries out `ordain models eval`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let cases = match read(&args.file).and_then(|text| case::parse(&text)) {
         Ok(cases) => cases,
         Err(problem) => {
             return Err(Failure::usage(
                 format!("{}: {problem}", args.file.display()),
-                "`ordain eval --help` shows a case",
+                "`ordain models eval --help` shows a case",
             ));
         }
     };

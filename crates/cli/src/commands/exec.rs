@@ -23,7 +23,7 @@ use crate::commands::python;
 use crate::engine;
 use crate::failure::{FAILED, Failure, INTERRUPTED, Outcome};
 use crate::given::{self, PROGRAM_HINT};
-use crate::resident::ResidentArgs;
+use crate::resident;
 use crate::verification;
 use crate::workspace::{self, WorkspaceArgs};
 
@@ -75,8 +75,6 @@ pub(crate) struct Args {
     /// Keep variables between programs; without a program, read them from the terminal
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
-    #[command(flatten)]
-    resident: ResidentArgs,
     #[command(flatten)]
     workspace: WorkspaceArgs,
     /// Print the outcome as JSON
@@ -174,7 +172,7 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
 async fn open(args: &Args) -> Result<ExecContext, Failure> {
     let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose()?;
     let limits = limits(args, workspace.as_ref())?;
-    let cells = engine::cells(workspace.as_ref(), args.resident.find())?;
+    let cells = engine::cells(workspace.as_ref(), resident::find())?;
     let executor = Arc::new(LocalExecutor::new(LocalOptions { limits: limits.clone(), ..cells })?);
     let engine = match &workspace {
         Some(workspace) => {

@@ -88,7 +88,7 @@ async fn check_usage(args: &Args, workspace: &Workspace) -> Result<(), Failure> 
     let known = open_store(workspace).await?.schema();
     if known.table(&args.table).is_some() {
         let problem = format!("there is a table `{}` already", args.table);
-        let hint = "choose another name, or replace its seed file and say `ordain reseed`";
+        let hint = "choose another name; `ordain tables reseed` replaces the rows of a table by its seed file, and removes what runs changed";
         return Err(Failure::usage(problem, hint));
     }
     Ok(())

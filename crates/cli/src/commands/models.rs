@@ -7,6 +7,7 @@ use ordain_planner::{Candidate, Choice, ModelSettings, PlannerError, choose, sur
 use ordain_workspace::{Environment, Workspace, WorkspaceError};
 use serde_json::json;
 
+use crate::commands::eval;
 use crate::failure::Outcome;
 use crate::planner::PlannerArgs;
 use crate::runtime;
@@ -19,6 +20,7 @@ Examples:
   ordain models                        what is configured and reachable, and what `auto` takes
   ordain models --model ollama:qwen    whether this one could be taken
   ordain models --json
+  ordain models eval eval.jsonl        run a file of requests and count how many come out right
 
 Names for --model: auto, rules, openai:NAME, anthropic:NAME, gemini:NAME, openrouter:NAME, ollama:NAME,
 llama.cpp:NAME, vllm:NAME, lmstudio:NAME, replay:FILE, or a NAME together with `model.base_url`.
@@ -38,10 +40,20 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Eval(eval::Args),
 }
 
 /// Carries out `ordain models`.
 pub(crate) fn run(args: &Args) -> Outcome {
+    if let Some(Command::Eval(args)) = &args.command {
+        return eval::run(args);
+    }
     let (settings, environment) = world(args)?;
     let (candidates, choice) = runtime::on_one_thread(Box::pin(async {
         let candidates = survey(&settings, |name| environment.get(name)).await;

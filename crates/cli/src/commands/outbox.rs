@@ -1,4 +1,4 @@
-//! `ordain outbox`: calls that wait to be sent, and those that a person must look at.
+//! `ordain tools outbox`: calls that wait to be sent, and those that a person must look at.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -10,23 +10,21 @@ use serde_json::json;
 use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
-use crate::workspace::{self, Group, RecordArgs, note};
+use crate::workspace::{self, RecordArgs, note};
 
 /// Calls that are listed at once.
 const LISTED_MAX: u64 = 500;
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain outbox list                what is not sent yet, and why
-  ordain outbox list --run ID       every call of one run, with what it gave
-  ordain outbox send                send what may be sent now
-  ordain outbox retry RUN:1         have a dead call tried again
-  ordain outbox drop RUN:1          give a call up; those behind it go on
+  ordain tools outbox list                what is not sent yet, and why
+  ordain tools outbox list --run ID       every call of one run, with what it gave
+  ordain tools outbox send                send what may be sent now
+  ordain tools outbox retry RUN:1         have a dead call tried again
+  ordain tools outbox drop RUN:1          give a call up; those behind it go on
 
 A call is sent after the commit of its run, under the key RUN:N, until the tool answers. `unknown` means that no answer
 came; it is tried again under the same key. `dead` waits for a person, and so do the calls behind it.";
-
-pub(crate) type Args = Group<RecordArgs, Command>;
 
 /// List, send, retry or drop calls of tools that are sent after the commit
 #[derive(Debug, clap::Subcommand)]
@@ -52,15 +50,15 @@ pub(crate) enum Command {
     },
 }
 
-/// Carries out `ordain outbox`.
-pub(crate) fn run(args: &Args) -> Outcome {
-    let tools = args.shared.workspace.load()?.tools;
-    workspace::with_store(&args.shared.workspace, |store| async move {
-        match &args.command {
+/// Carries out `ordain tools outbox`.
+pub(crate) fn run(args: &RecordArgs, command: &Command) -> Outcome {
+    let tools = args.workspace.load()?.tools;
+    workspace::with_store(&args.workspace, |store| async move {
+        match command {
             Command::List { run } => list(args, &store, run.as_deref()).await?,
             Command::Send => {
                 let tried = ordain_engine::deliver(&store, &tools).await?;
-                if !args.shared.json {
+                if !args.json {
                     writeln!(io::stderr(), "{tried} tries")?;
                 }
                 list(args, &store, None).await?;
@@ -72,22 +70,22 @@ pub(crate) fn run(args: &Args) -> Outcome {
     })
 }
 
-async fn list(args: &Args, store: &Store, run: Option<&str>) -> Result<(), Failure> {
+async fn list(args: &RecordArgs, store: &Store, run: Option<&str>) -> Result<(), Failure> {
     let run: Option<RunId> = match run {
         Some(run) => Some(store.run(run).await?.run_id),
         None => None,
     };
     let calls = store.outbox(run.as_ref(), LISTED_MAX).await?;
-    if calls.is_empty() && !args.shared.json {
+    if calls.is_empty() && !args.json {
         writeln!(io::stderr(), "nothing waits to be sent")?;
         return Ok(());
     }
     Ok(show(args, &calls)?)
 }
 
-fn show(args: &Args, calls: &[Outgoing]) -> io::Result<()> {
+fn show(args: &RecordArgs, calls: &[Outgoing]) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    if args.shared.json {
+    if args.json {
         return writeln!(out, "{:#}", json!(calls));
     }
     let mut grid = Grid::new(["call", "tool", "state", "tries", "result or error"]);

@@ -1,4 +1,4 @@
-//! `ordain policy check`: what the owner of a policy should know about it.
+//! `ordain config policy`: what the owner of a policy should know about it.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -14,35 +14,25 @@ use crate::runtime;
 use crate::show::line;
 use crate::workspace::WorkspaceArgs;
 
-/// Look the workspace's policy through
+/// Find rules of the policy that no plan can follow, and what is said twice
+///
+/// Rules for a conversation or for tools that are not here, names that mean nothing, repeated rules, what the
+/// descriptions say already, statuses that nothing gives. Exit code 1 where something was found. Where there is a
+/// model, it is asked too, once; what it says is an opinion and does not count for the exit code.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(subcommand)]
-    command: Command,
+    #[command(flatten)]
+    planner: PlannerArgs,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Command {
-    /// Find rules that no plan can follow, and what is told twice
-    ///
-    /// Rules for a conversation or for tools that are not here, names that mean nothing, repeated rules, what the
-    /// descriptions say already, statuses that nothing gives. Exit code 1 where something was found. Where there is a
-    /// model, it is asked too, once; what it says is an opinion and does not count for the exit code.
-    Check {
-        #[command(flatten)]
-        planner: PlannerArgs,
-        #[command(flatten)]
-        workspace: WorkspaceArgs,
-        /// Print JSON
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// Carries out `ordain policy`.
+/// Carries out `ordain config policy`.
 pub(crate) fn run(args: &Args) -> Outcome {
-    let Command::Check { planner, workspace: named, json } = &args.command;
-    runtime::on_one_thread(Box::pin(check(named.load()?, planner, *json)))?
+    runtime::on_one_thread(Box::pin(check(args.workspace.load()?, &args.planner, args.json)))?
 }
 
 async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> Outcome {

@@ -1,4 +1,4 @@
-//! `ordain python`: the Python environment for cells.
+//! `ordain config python`: the Python environment for cells.
 
 mod bar;
 
@@ -20,12 +20,12 @@ use crate::workspace::WorkspaceArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain python setup               set up `core`: seconds
-  ordain python setup data          tables, spreadsheets and charts
-  ordain python setup full --force  build it again, whatever is there
-  ordain python list --json         what is installed, for a program
-  ordain python verify              whether every file still is what was set up
-  ordain python lock                lock the packages that `[python]` of the workspace asks for
+  ordain config python setup               set up `core`: seconds
+  ordain config python setup data          tables, spreadsheets and charts
+  ordain config python setup full --force  build it again, whatever is there
+  ordain config python list --json         what is installed, for a program
+  ordain config python verify              whether every file still is what was set up
+  ordain config python lock                lock the packages that `[python]` of the workspace asks for
 
 Variables:
   ORDAIN_PYTHON    the Python to use, 3.11 to 3.14 (default: python3 on PATH)
@@ -75,21 +75,21 @@ enum Action {
     },
 }
 
-/// Carries out `ordain python …`.
-pub(crate) fn run(args: Args) -> Outcome {
-    let Args { action, workspace } = args;
-    let done = match action {
+/// Carries out `ordain config python …`.
+pub(crate) fn run(args: &Args) -> Outcome {
+    let workspace = &args.workspace;
+    let done = match args.action {
         Action::Setup { profile, force, json } => {
-            let installed = profile::set_up(profile, &data_dir(&workspace)?, force, &mut Bar::new(profile))?;
+            let installed = profile::set_up(profile, &data_dir(workspace)?, force, &mut Bar::new(profile))?;
             write_installed(&mut io::stdout().lock(), &installed, json)
         }
         Action::Verify { profile } => {
-            let sound = verify(profile, &data_dir(&workspace)?)?;
+            let sound = verify(profile, &data_dir(workspace)?)?;
             write_sound(&mut io::stdout().lock(), &sound)
         }
         Action::Lock => lock(&workspace.load()?)?,
         Action::List { json } => {
-            let statuses = profile::list(&data_dir(&workspace)?)?;
+            let statuses = profile::list(&data_dir(workspace)?)?;
             write_statuses(&mut io::stdout().lock(), &statuses, json)
                 .and_then(|()| warn_of_damage(&mut io::stderr().lock(), &statuses))
         }
@@ -109,7 +109,7 @@ pub(crate) fn data_dir(workspace: &WorkspaceArgs) -> Result<DataDir, Failure> {
     Ok(workspace.load()?.own_packages.data_dir()?)
 }
 
-/// Carries out `ordain python lock`.
+/// Carries out `ordain config python lock`.
 fn lock(workspace: &Workspace) -> Result<io::Result<()>, Failure> {
     let own = &workspace.own_packages;
     if own.asked().is_empty() {
@@ -226,7 +226,7 @@ fn warn_of_damage(stderr: &mut impl Write, statuses: &[Status]) -> io::Result<()
         if let State::Damaged(what) = &status.state {
             let profile = status.profile;
             writeln!(stderr, "warning: profile {profile} is damaged: {what}")?;
-            writeln!(stderr, "hint: run `ordain python setup {profile} --force` to build it again")?;
+            writeln!(stderr, "hint: run `ordain config python setup {profile} --force` to build it again")?;
         }
     }
     Ok(())
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(
             text(|out| warn_of_damage(out, &statuses())),
             "warning: profile data is damaged: `numpy` is missing\n\
-             hint: run `ordain python setup data --force` to build it again\n"
+             hint: run `ordain config python setup data --force` to build it again\n"
         );
     }
 

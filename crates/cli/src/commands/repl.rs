@@ -1,4 +1,4 @@
-//! `ordain repl`: Python and questions, one after the other, in one session over files.
+//! `ordain code --repl`: Python and questions, one after the other, in one session over files.
 
 mod blocks;
 
@@ -23,36 +23,16 @@ use crate::workspace::{self, WorkspaceArgs};
 
 use blocks::{Block, Blocks};
 
-const EXAMPLES: &str = "\
-Examples:
-  ordain repl --file sales.csv
-  printf 'x = 6\\nprint(x * 7)\\n' | ordain repl
-
-Type Python; it is verified and runs in one cell, whose variables stay; the value of a last expression
-is printed. A line that begins with `?` is a
-question in words about the files, answered by code in the same cell. `/files` lists the files,
-`/quit` or Ctrl-D ends. A block goes on until an empty line. Every input is a run with a ledger entry.";
-
-/// Type Python and questions into one jailed session
-#[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    given: FileArgs,
-    #[command(flatten)]
-    planner: PlannerArgs,
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
-}
-
-/// Carries out `ordain repl`.
-pub(crate) fn run(args: &Args) -> Outcome {
-    let workspace = args.workspace.load_or_own()?;
-    let setup = Setup::new(&args.given, workspace)?;
+/// Carries out `ordain code --repl`.
+///
+/// What is typed is Python, which is verified and runs in one cell whose variables stay; the value of a last expression is
+/// printed. A line that begins with `?` is a question about the files. `/files` lists them, `/quit` or Ctrl-D ends.
+pub(crate) fn run(given: &FileArgs, planner: &PlannerArgs, workspace: &WorkspaceArgs) -> Outcome {
+    let setup = Setup::new(given, workspace.load_or_own()?)?;
     python::ensure_for(&setup.workspace, Profile::Full)?;
     let executor = setup.executor()?;
     runtime::on_two_threads(Box::pin(async {
-        let planner = args.planner.choose(&setup.workspace).await?;
+        let planner = planner.choose(&setup.workspace).await?;
         let typed = session(&setup, planner, Arc::clone(&executor)).await;
         executor.close().await;
         typed

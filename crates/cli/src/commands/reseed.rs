@@ -1,21 +1,22 @@
-//! `ordain reseed`: the seed rows again.
+//! `ordain tables reseed`: the seed rows again.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use ordain_store::Database;
 use serde_json::json;
 
+use crate::commands::check;
 use crate::failure::{Failure, Outcome};
 use crate::workspace::{WorkspaceArgs, note, with_store};
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain reseed inventory                      one table, after a question
-  ordain reseed inventory transactions --yes   two, without one
-  ordain reseed                                every table that has a seed
+  ordain tables reseed inventory                      one table, after a question
+  ordain tables reseed inventory transactions --yes   two, without one
+  ordain tables reseed                                every table that has a seed
 
-What the tables hold now is removed. The store is copied first, to .ordain/backups: `ordain restore` brings it back.
+What the tables hold now is removed. The store is copied first, to .ordain/backups: `ordain tables restore` brings it back.
 An append-only table is only emptied if it is named.";
 
 /// Load the seed rows again, in place of what the tables hold
@@ -37,7 +38,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Carries out `ordain reseed`.
+/// Carries out `ordain tables reseed`.
 pub(crate) fn run(args: &Args) -> Outcome {
     with_store(&args.workspace, async |store| {
         let workspace = args.workspace.load()?;
@@ -53,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
             let problem = "Ordain makes no copy of a PostgreSQL database";
             return Err(Failure::usage(problem, "copy it with its own tools, then say --no-backup"));
         }
-        if !args.yes && !is_agreed(&args.tables)? {
+        if !args.yes && !check::asks(&question(&args.tables))? {
             return Err(Failure::usage(
                 "nothing was reloaded",
                 "say --yes if every row of these tables is to go",
@@ -76,14 +77,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
     })
 }
 
-/// Asks at a terminal; nobody can agree where there is none.
-fn is_agreed(tables: &[String]) -> io::Result<bool> {
-    if !io::stdin().is_terminal() {
-        return Ok(false);
-    }
+fn question(tables: &[String]) -> String {
     let which = if tables.is_empty() { "every table that has a seed".to_owned() } else { tables.join(", ") };
-    write!(io::stderr(), "Remove every row of {which} and load the seed rows? [y/N] ")?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+    format!("Remove every row of {which}, with what runs changed, and load the seed rows?")
 }

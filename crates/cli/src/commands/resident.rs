@@ -1,4 +1,4 @@
-//! `ordain resident`: the helpers that keep Python warm between commands.
+//! `ordain config resident`: the helpers that keep Python warm between commands.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,9 +17,9 @@ use crate::show::grid::Grid;
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain resident status            which helpers run
-  ordain resident stop              end them
-  ordain exec a.py --no-resident    start Python for this command alone
+  ordain config resident status               which helpers run
+  ordain config resident stop                 end them
+  ORDAIN_RESIDENT=off ordain exec a.py        start Python for this command alone
 
 A helper is started by the first `exec`, `code`, `ask` or `check`, keeps warm cells for the commands after it, and ends
 ten minutes after the last one. ORDAIN_RESIDENT=off has none started or used.";
@@ -56,7 +56,7 @@ enum Command {
     },
 }
 
-/// Carries out `ordain resident …`.
+/// Carries out `ordain config resident …`.
 pub(crate) fn run(args: &Args) -> Outcome {
     if let Command::Serve { profile, minimum } = args.command {
         return serve(profile, minimum);
@@ -90,7 +90,7 @@ fn stop(out: &mut impl Write, helpers: &[Helper], all: bool) -> io::Result<()> {
         let count = others.len();
         writeln!(
             out,
-            "helpers of other builds that run on: {count}; `ordain resident stop --all` ends them too"
+            "helpers of other builds that run on: {count}; `ordain config resident stop --all` ends them too"
         )?;
     }
     Ok(())

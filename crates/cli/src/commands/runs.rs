@@ -9,9 +9,10 @@ use ordain_planner::provider::prices_as_of;
 use ordain_store::{RunFilter, Store};
 use ordain_types::{Grade, RunState};
 use ordain_ui::run::{Details, Entry, RunCost};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::commands::answer::{self, ResumeArgs};
+use crate::commands::{explain, stats};
 use crate::failure::Outcome;
 use crate::show::diff::Extent;
 use crate::show::grid::Grid;
@@ -27,7 +28,11 @@ Examples:
   ordain runs show 06ewdk --code      with the code that ran
   ordain runs show 06ewdk --all       with every row that it changed
   ordain runs report 06ewdk --out run.html    an HTML file to send to somebody
-  ordain runs rate 06ewdk bad --note 'wrong customer'    say what you think of it";
+  ordain runs rate 06ewdk bad --note 'wrong customer'    say what you think of it
+  ordain runs answer 06ewdk \"for the owner\"   answer the question of a run that waits
+  ordain runs resume 06ewdk --outline o.json   carry out an outline that waits, here as it was edited
+  ordain runs stats --since 7d        how plans fared, and what they cost
+  ordain runs missed                  the words that requests were declined for";
 
 pub(crate) type Args = Group<RecordArgs, Command>;
 
@@ -54,7 +59,7 @@ pub(crate) enum Command {
         #[arg(long)]
         all: bool,
     },
-    /// Say whether a run did what was wanted; the ledger keeps it, and `ordain stats` counts it
+    /// Say whether a run did what was wanted; the ledger keeps it, and `ordain runs stats` counts it
     Rate {
         /// The run's id, or the beginning of it
         id: String,
@@ -64,6 +69,15 @@ pub(crate) enum Command {
         /// Why
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
+    },
+    /// Answer the question of a run that waits
+    Answer {
+        /// The run's id, or the beginning of it
+        id: String,
+        /// The answer, in words
+        answer: String,
+        #[command(flatten)]
+        resume: ResumeArgs,
     },
     /// Go on with a run that waits for a decision on its outline
     Resume {
@@ -75,6 +89,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         resume: ResumeArgs,
     },
+    Stats(stats::Args),
+    /// The words that requests were declined for, and what would teach them
+    Missed,
     /// One run as an HTML file to send to somebody; it needs nothing from anywhere
     Report {
         /// The run's id, or the beginning of it
@@ -91,27 +108,47 @@ pub(crate) enum Command {
 /// Carries out `ordain runs`.
 pub(crate) fn run(args: Args) -> Outcome {
     let workspace = args.shared.workspace.clone();
-    if let Command::Resume { id, outline, resume } = &args.command {
-        return answer::run_resume(id, outline.as_deref(), resume, &workspace, args.shared.json);
+    let as_json = args.shared.json;
+    match &args.command {
+        Command::Answer { id, answer, resume } => {
+            return answer::run(id, answer, resume, &workspace, as_json);
+        }
+        Command::Resume { id, outline, resume } => {
+            return answer::run_resume(id, outline.as_deref(), resume, &workspace, as_json);
+        }
+        Command::Missed => return explain::missed(&workspace, as_json),
+        _ => {}
     }
     let name = workspace.load().map(|workspace| workspace.name).unwrap_or_default();
     with_store(&workspace, |store| show(store, args, name))
 }
 
 async fn show(store: Store, args: Args, name: String) -> Outcome {
+    let as_json = args.shared.json;
     let mut stdout = io::stdout().lock();
     match args.command {
         Command::List { state, page } => {
             let states = state.into_iter().collect();
-            let runs = store.find_runs(RunFilter { states, ..RunFilter::newest(page.limit) }).await?;
-            if args.shared.json {
-                writeln!(stdout, "{:#}", json!(runs))?;
+            let runs = store.find_owned_runs(RunFilter { states, ..RunFilter::newest(page.limit) }).await?;
+            if as_json {
+                let listed: Vec<Value> = runs
+                    .into_iter()
+                    .map(|run| {
+                        let mut listed = json!(run.record);
+                        listed["who"] = json!(run.who);
+                        listed["decided_by"] = json!(run.decided_by);
+                        listed
+                    })
+                    .collect();
+                writeln!(stdout, "{:#}", json!(listed))?;
                 return Ok(ExitCode::SUCCESS);
             }
-            let mut grid = Grid::new(["run", "state", "status", "rows", "began", "request"]);
-            for run in runs {
+            let mut grid = Grid::new(["run", "who", "state", "status", "rows", "began", "request"]);
+            for owned in runs {
+                let run = owned.record;
                 grid.row([
                     run.run_id.to_string(),
+                    line(owned.who.as_deref().unwrap_or_default()),
                     run.state.to_string(),
                     line(run.status.as_deref().unwrap_or_default()),
                     run.diff.rows().to_string(),
@@ -123,7 +160,7 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
         }
         Command::Show { id, code, all } => {
             let run = store.run(&id).await?;
-            if args.shared.json {
+            if as_json {
                 writeln!(stdout, "{}", serde_json::to_string_pretty(&run.told()).map_err(io::Error::from)?)?;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -135,14 +172,15 @@ async fn show(store: Store, args: Args, name: String) -> Outcome {
         }
         Command::Rate { id, rating, note: why } => {
             let run = store.rate(&id, rating, why.as_deref(), note()).await?;
-            if args.shared.json {
+            if as_json {
                 writeln!(stdout, "{:#}", json!(run.rating))?;
             } else {
                 writeln!(stdout, "run {} is rated {}", run.run_id, rating.as_str())?;
             }
         }
-        // It needs more than the store, and was carried out before.
-        Command::Resume { .. } => {}
+        Command::Stats(args) => stats::write_figures(&mut stdout, &store, &args, as_json).await?,
+        // They need more than the store, and were carried out before.
+        Command::Answer { .. } | Command::Resume { .. } | Command::Missed => {}
         Command::Report { id, html: _, out } => {
             let run = store.run(&id).await?;
             let entries = store.entries_of_run(&run.run_id).await?;

@@ -22,7 +22,7 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cluster::{self, ClusterArgs};
-use crate::commands::backup;
+use crate::commands::{backup, cluster as servers};
 use crate::executor::{Chosen, ExecutorArgs};
 use crate::failure::{Failure, Outcome, UNAVAILABLE, USAGE};
 use crate::planner::PlannerArgs;
@@ -59,6 +59,23 @@ the keys and the certificates for executors again. Exit code: 0 stopped, 2 usage
 /// Serve the workspace over HTTP
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
+pub(crate) struct Command {
+    #[command(flatten)]
+    args: Args,
+    #[command(subcommand)]
+    about: Option<About>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum About {
+    /// The servers of a workspace that work together
+    Cluster {
+        #[command(subcommand)]
+        command: servers::Command,
+    },
+}
+
+#[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -140,9 +157,11 @@ enum LogArg {
 pub(crate) type OnReady = fn(&Address);
 
 /// Carries out `ordain serve`.
-#[expect(clippy::needless_pass_by_value, reason = "every command takes its arguments for itself")]
-pub(crate) fn run(args: Args) -> Outcome {
-    run_and(&args, None)
+pub(crate) fn run(command: &Command) -> Outcome {
+    match &command.about {
+        Some(About::Cluster { command: about }) => servers::run(&command.args.workspace, about),
+        None => run_and(&command.args, None),
+    }
 }
 
 /// Serves, and calls `found` once there is something to open.

@@ -1,7 +1,6 @@
-//! `ordain stats`: how plans fared, what people think of them, and what they cost.
+//! `ordain runs stats`: how plans fared, what people think of them, and what they cost.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ordain_planner::Stats;
@@ -9,8 +8,7 @@ use ordain_store::{RunFilter, Store, StoreError};
 use ordain_types::{RunId, parse_duration};
 use serde_json::json;
 
-use crate::failure::{Failure, Outcome};
-use crate::workspace::{WorkspaceArgs, with_store};
+use crate::failure::Failure;
 
 /// Runs that are read at once.
 const PAGE: u64 = 200;
@@ -18,28 +16,21 @@ const PAGE: u64 = 200;
 /// Figures over runs: plans accepted at first sight, rounds, failures, ratings, tokens and money
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
     /// Runs that began within this time
     #[arg(long, value_name = "DURATION", default_value = "30d", value_parser = parse_duration)]
     since: Duration,
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
 }
 
-/// Carries out `ordain stats`.
-pub(crate) fn run(args: &Args) -> Outcome {
-    with_store(&args.workspace, async |store| {
-        let stats = counted(&store, first_id(args.since)).await?;
-        let mut stdout = io::stdout().lock();
-        if args.json {
-            writeln!(stdout, "{:#}", json!(stats))?;
-        } else {
-            write(&mut stdout, &stats)?;
-        }
-        Ok::<_, Failure>(ExitCode::SUCCESS)
-    })
+/// Writes the figures.
+pub(crate) async fn write_figures(
+    out: &mut impl Write,
+    store: &Store,
+    args: &Args,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let stats = counted(store, first_id(args.since)).await?;
+    if as_json { writeln!(out, "{:#}", json!(stats)) } else { write(out, &stats) }?;
+    Ok(())
 }
 
 /// The first id that a run of this time can have.

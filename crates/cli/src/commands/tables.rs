@@ -9,7 +9,8 @@ use ordain_store::{BeginOptions, Call, Intent, Page, Reply, RowHistory, Store, S
 use ordain_types::{Diff, Row, RowChange, TableDiff};
 use serde_json::json;
 
-use crate::failure::Outcome;
+use crate::commands::{backup, data, reseed, store};
+use crate::failure::{Failure, Outcome};
 use crate::show::grid::Grid;
 use crate::show::{Colour, coloured, diff, line};
 use crate::workspace::{WorkspaceArgs, with_store};
@@ -21,7 +22,9 @@ Examples:
   ordain tables inventory --rows      the first 20 rows
   ordain tables inventory --rows 500 --json
   ordain tables inventory --history SG001      who changed this row, and what it was before
-  ordain tables --types               how the columns of data files are read, and what did not fit";
+  ordain tables --types               how the columns of data files are read, and what did not fit
+  ordain tables backup                a signed copy of the store; `restore` goes back to one
+  ordain tables -- backup             the table that has such a name";
 
 /// Rows that a table's description shows.
 const SAMPLES: u64 = 3;
@@ -48,10 +51,34 @@ pub(crate) struct Args {
     /// Print JSON
     #[arg(long)]
     json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Backup(backup::Args),
+    Restore(backup::RestoreArgs),
+    Reseed(reseed::Args),
+    Describe(data::Args),
+    Export(store::ExportArgs),
 }
 
 /// Carries out `ordain tables`.
 pub(crate) fn run(args: Args) -> Outcome {
+    if let Some(command) = &args.command {
+        if let Some(name) = &args.name {
+            let problem = format!("`{name}` is a table, and a command follows it");
+            return Err(Failure::usage(problem, "name tables after the command"));
+        }
+        return match command {
+            Command::Backup(args) => backup::run(args),
+            Command::Restore(args) => backup::restore(args),
+            Command::Reseed(args) => reseed::run(args),
+            Command::Describe(args) => data::run(args),
+            Command::Export(args) => store::export(args),
+        };
+    }
     if args.types {
         return types::run(args.name.as_deref(), args.json, &args.workspace);
     }

@@ -8,6 +8,7 @@ use ordain_tools::{Snapshot, SnapshotFile, ToolSettings, Toolbox};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 
+use crate::commands::outbox;
 use crate::failure::{FAILED, Failure, Outcome};
 use crate::runtime;
 use crate::show::grid::Grid;
@@ -66,6 +67,11 @@ pub(crate) enum Command {
         #[arg(default_value = "{}")]
         arguments: String,
     },
+    /// Calls that are sent after the commit: list, send, retry or drop them
+    Outbox {
+        #[command(subcommand)]
+        command: outbox::Command,
+    },
 }
 
 /// Carries out `ordain tools`.
@@ -79,6 +85,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
         Command::Review { name, accept } => {
             runtime::on_one_thread(Box::pin(review(args, &workspace, name, *accept)))?
         }
+        Command::Outbox { command } => outbox::run(&args.shared, command),
         Command::Call { name, verb, arguments } => {
             let Ok(Value::Object(arguments)) = serde_json::from_str(arguments) else {
                 return Err(Failure::usage(
@@ -111,7 +118,7 @@ fn add(workspace: &Workspace, name: &str, url: Option<&str>, command: &[String])
     fs_err::write(&path, format!("{text}\n[tools.{name}]\n{place}\n"))?;
     writeln!(
         io::stderr(),
-        "added `{name}` to ordain.toml; next: ordain trust {0} && ordain tools review {name}",
+        "added `{name}` to ordain.toml; next: ordain config trust {0} && ordain tools review {name}",
         workspace.root.display()
     )?;
     Ok(ExitCode::SUCCESS)

@@ -1,4 +1,4 @@
-//! `ordain trust`: accepts a workspace that belongs to somebody else, or that names addresses.
+//! `ordain config trust`: accepts a workspace that belongs to somebody else, or that names addresses.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -12,9 +12,9 @@ use crate::show::line;
 
 const EXAMPLES: &str = "\
 Examples:
-  ordain trust shop            accept the workspace in `shop` as it is now
-  ordain trust                 what was accepted
-  ordain trust --remove shop   take it back
+  ordain config trust shop            accept the workspace in `shop` as it is now
+  ordain config trust                 what was accepted
+  ordain config trust --remove shop   take it back
 
 A workspace that belongs to another user, that names an address to which requests and your key would go, or that asks for
 less isolation, is not used until you accept it. When it asks for something else later, it has to be accepted again.";
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     remove: bool,
 }
 
-/// Carries out `ordain trust`.
+/// Carries out `ordain config trust`.
 pub(crate) fn run(args: &Args) -> Outcome {
     let told = match &args.folder {
         None => list()?,

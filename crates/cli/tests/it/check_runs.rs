@@ -391,11 +391,11 @@ fn results_are_sent_signed_to_the_addresses_that_want_them() {
     let bodies: Vec<_> = received.iter().map(|(_, body)| String::from_utf8_lossy(body)).collect();
     let slack = bodies.iter().find(|body| body.contains("\"text\"")).unwrap();
     assert!(slack.contains("FAIL (high) fails: "), "{slack}");
-    assert!(check_with_notify(&folder, &["outbox", "list"]).stderr.contains("nothing waits"));
+    assert!(check_with_notify(&folder, &["tools", "outbox", "list"]).stderr.contains("nothing waits"));
     // Nothing changed since, and the receiver is gone: the one that asks for problems waits for another try.
     let again = check_with_notify(&folder, &["check", "run", "--select", "status:fail"]);
     assert_eq!(again.code, Some(1), "{again:?}");
-    let waiting = check_with_notify(&folder, &["outbox", "list", "--json"]).json();
+    let waiting = check_with_notify(&folder, &["tools", "outbox", "list", "--json"]).json();
     assert_eq!(
         (waiting.as_array().unwrap().len(), &waiting[0]["name"]),
         (1, &json!("notify.json")),

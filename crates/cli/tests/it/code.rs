@@ -1,4 +1,4 @@
-//! `ordain code` and `ordain repl`, from outside.
+//! `ordain code` and `ordain code --repl`, from outside.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -140,7 +140,7 @@ fn a_plan_of_several_files_is_shown_with_its_modules() {
 #[test]
 fn a_session_that_is_typed_keeps_its_variables_and_takes_questions() {
     let folder = workspace();
-    let mut command = ordain(["repl", "--file", "sales.csv"]);
+    let mut command = ordain(["code", "--repl", "--file", "sales.csv"]);
     command.current_dir(folder.path());
     let ran = run_with_input(command, b"x = 6\nprint(x * 7)\nx * 2\n? total units\nprint(1 / 0)\nprint(x)\n");
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -151,6 +151,6 @@ fn a_session_that_is_typed_keeps_its_variables_and_takes_questions() {
 #[test]
 fn the_example_about_files_comes_out_right() {
     let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/sales-files/eval.jsonl");
-    let ran = run(ordain(["eval", cases, "--min", "90"]));
+    let ran = run(ordain(["models", "eval", cases, "--min", "90"]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }

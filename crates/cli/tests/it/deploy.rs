@@ -48,7 +48,7 @@ fn told(text: &str) -> Vec<Vec<String>> {
     let command = |line: &str| {
         let line = line.strip_prefix("#   ")?;
         let (_, rest) = line.rsplit_once(" ordain ").or_else(|| line.split_once(" server "))?;
-        (rest.starts_with("keys") || rest.starts_with("cluster")).then(|| words(rest))
+        (rest.starts_with("keys") || rest.starts_with("serve cluster")).then(|| words(rest))
     };
     text.lines().filter_map(command).collect()
 }
@@ -223,7 +223,7 @@ fn the_variables_in_the_files_are_ones_that_are_read() {
         }
     }
     let folder = Folder::new();
-    let mut list = ordain(["python", "list", "--json"]);
+    let mut list = ordain(["config", "python", "list", "--json"]);
     list.env("ORDAIN_DATA_DIR", folder.path());
     let listed = run(list);
     assert!(listed.stdout.contains(folder.path().to_str().unwrap()), "{listed:?}");

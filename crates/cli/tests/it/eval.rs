@@ -9,7 +9,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 fn eval(file: &Path, arguments: &[&str]) -> Ran {
-    let mut command = ordain(["eval"]);
+    let mut command = ordain(["models", "eval"]);
     command.arg(file).args(["--model", "rules"]).args(arguments).env_remove("ORDAIN_WORKSPACE");
     run(command)
 }
@@ -38,7 +38,7 @@ fn the_reader_answers_a_shop_of_another_trade() {
 fn recorded_replies_leave_the_returns_desk_in_its_end_states() {
     let desk = example("returns-desk");
     let replies = format!("replay:{}", desk.join("replies/desk.jsonl").display());
-    let mut command = ordain(["eval"]);
+    let mut command = ordain(["models", "eval"]);
     command.arg(desk.join("eval.jsonl")).args(["--model", &replies, "--no-cache"]);
     command.args(["--json", "--min", "100"]).env_remove("ORDAIN_WORKSPACE");
     let ran = run(command);
@@ -108,7 +108,7 @@ fn a_malformed_case_is_an_error_with_its_line() {
 #[test]
 fn a_policy_is_looked_through_for_what_no_plan_can_follow() {
     let (_folder, root) = init("returns-desk");
-    let check = || run(ordain(["policy", "check", "--workspace", root.to_str().unwrap()]));
+    let check = || run(ordain(["config", "policy", "--workspace", root.to_str().unwrap()]));
     let clean = check();
     assert_eq!((clean.code, clean.stdout.as_str()), (Some(0), "Nothing was found.\n"), "{clean:?}");
     let policy = std::fs::read_to_string(root.join("policy.md")).unwrap();
@@ -130,7 +130,7 @@ fn a_model_is_asked_about_the_policy_and_its_opinions_are_told_apart() {
     let model = format!("replay:{}", replies.display());
     let check = |more: &[&str]| {
         let mut command =
-            ordain(["policy", "check", "--workspace", root.to_str().unwrap(), "--model", &model]);
+            ordain(["config", "policy", "--workspace", root.to_str().unwrap(), "--model", &model]);
         command.args(more);
         run(command)
     };

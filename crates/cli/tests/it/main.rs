@@ -29,10 +29,12 @@ mod nodes_files;
 mod nodes_sessions;
 mod nodes_traces;
 mod nodes_work;
+mod own_tables;
 mod packages;
+mod pages;
 mod python_client;
 mod questions;
-mod readme;
+
 mod resident;
 mod schedule;
 mod serve;

@@ -105,7 +105,7 @@ impl Nodes {
     }
 
     pub(crate) fn status(&self) -> Value {
-        self.run(&["cluster", "status", "--json"]).json()
+        self.run(&["serve", "cluster", "status", "--json"]).json()
     }
 
     fn classics(&self) -> i64 {

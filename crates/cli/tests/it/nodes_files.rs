@@ -48,7 +48,7 @@ fn read(nodes: &Nodes, at: usize, name: &str) -> Option<String> {
 
 #[track_caller]
 fn publish(nodes: &Nodes) -> Value {
-    let published = nodes.run(&["cluster", "publish", "--json"]);
+    let published = nodes.run(&["serve", "cluster", "publish", "--json"]);
     assert_eq!(published.code, Some(0), "{published:?}");
     published.json()
 }
@@ -98,7 +98,7 @@ fn a_folder_with_nothing_but_the_key_becomes_a_node_that_takes_work() {
     assert_eq!(buy(&servers[1].address, "k").unwrap()["state"], "committed");
     let checked = servers[1].post("/v1/checks/run", &json!({})).json();
     assert_eq!(checked["results"][0]["status"], "PASS", "{checked}");
-    let shown = nodes.run(&["cluster", "status"]).stdout;
+    let shown = nodes.run(&["serve", "cluster", "status"]).stdout;
     assert!(shown.contains("workspace: version 1 is published, by "), "{shown}");
     let verified = nodes.run(&["ledger", "verify", "--rows"]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
@@ -175,11 +175,11 @@ fn a_file_that_was_changed_on_a_node_is_told_and_never_replaced() {
     write(&nodes, 1, "checks/mine.json", "[]");
     let told = refused(&nodes, 1);
     assert!(told.contains("checks/mine.json: ") && told.contains("policy.md"), "{told}");
-    assert!(told.contains("version 2") && told.contains("ordain cluster publish"), "{told}");
+    assert!(told.contains("version 2") && told.contains("ordain serve cluster publish"), "{told}");
     assert_eq!(read(&nodes, 1, "policy.md").unwrap(), "Mine.\n");
     assert_eq!(read(&nodes, 1, "data/numbers.csv").unwrap(), "n\n1\n2\n", "nothing else is taken in either");
     // What is behind the newest version is not published by mistake.
-    let behind = nodes.run_at(1, &["cluster", "publish"]);
+    let behind = nodes.run_at(1, &["serve", "cluster", "publish"]);
     assert_eq!(behind.code, Some(2), "{behind:?}");
     assert!(
         behind.stderr.contains("comes from version 1") && behind.stderr.contains("--replace"),
@@ -246,7 +246,7 @@ fn a_folder_without_the_key_and_a_key_of_its_own_are_told_what_to_do() {
 fn what_must_not_leave_the_folder_is_not_published() {
     let nodes = one_full_one_empty();
     let refuses = |expected: &str| {
-        let refused = nodes.run(&["cluster", "publish"]);
+        let refused = nodes.run(&["serve", "cluster", "publish"]);
         assert_eq!(refused.code, Some(2), "{refused:?}");
         assert!(refused.stderr.contains(expected) && refused.stderr.contains("hint:"), "{refused:?}");
     };
@@ -264,7 +264,7 @@ fn what_must_not_leave_the_folder_is_not_published() {
     drop(nodes.start(1, &[]));
     assert_eq!(read(&nodes, 1, "tools/mail.py").unwrap(), "print('ready')\n");
     let alone = crate::executor::Shop::new(1);
-    let sqlite = run(ordain(["cluster", "publish", "--workspace", &alone.root]));
+    let sqlite = run(ordain(["serve", "cluster", "publish", "--workspace", &alone.root]));
     assert!(sqlite.code == Some(2) && sqlite.stderr.contains("share a PostgreSQL database"), "{sqlite:?}");
 }
 

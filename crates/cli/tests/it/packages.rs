@@ -63,7 +63,7 @@ impl World {
 
     /// Locks from the folder of wheels alone.
     fn lock(&self) -> Ran {
-        let mut command = self.command(&["python", "lock"]);
+        let mut command = self.command(&["config", "python", "lock"]);
         command.env("PIP_NO_INDEX", "1");
         run(command)
     }
@@ -87,7 +87,7 @@ fn packages_of_a_workspace_are_locked_set_up_and_imported() {
     let unlocked = world.ordain(&["exec", "greet.py"]);
     assert_ne!(unlocked.code, Some(0), "{unlocked:?}");
     assert!(unlocked.stderr.contains("ordain.lock` is missing"), "{unlocked:?}");
-    assert!(unlocked.stderr.contains("run `ordain python lock`"), "{unlocked:?}");
+    assert!(unlocked.stderr.contains("run `ordain config python lock`"), "{unlocked:?}");
 
     let locked = world.lock();
     assert_eq!(locked.code, Some(0), "{locked:?}");
@@ -175,7 +175,7 @@ fn an_executor_elsewhere_has_the_packages_of_its_lock_and_says_so_without_one() 
     assert!(refused.stderr.contains("ordain executor --lock ordain.lock"), "{refused:?}");
 
     let lock = world.path("w/ordain.lock").display().to_string();
-    assert_eq!(world.ordain(&["python", "setup", "core"]).code, Some(0));
+    assert_eq!(world.ordain(&["config", "python", "setup", "core"]).code, Some(0));
     let served = Served::start_with(&["--lock", &lock], |command| {
         command.env("ORDAIN_DATA_DIR", world.path("data"));
     });

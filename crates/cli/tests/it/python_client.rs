@@ -13,10 +13,10 @@ fn package() -> PathBuf {
 
 /// The profile that has pandas: its Python, and the folder with its packages.
 fn profile_with_pandas() -> (PathBuf, PathBuf) {
-    let listed = run(ordain(["python", "list", "--json"])).json();
+    let listed = run(ordain(["config", "python", "list", "--json"])).json();
     let profiles = listed["profiles"].as_array().unwrap();
     let data = profiles.iter().find(|profile| profile["profile"] == "data").unwrap();
-    assert_eq!(data["state"], "ready", "set it up with `ordain python setup data`");
+    assert_eq!(data["state"], "ready", "set it up with `ordain config python setup data`");
     let text = |value: &Value| PathBuf::from(value.as_str().unwrap());
     (text(&data["executable"]), text(&data["location"]).join("site"))
 }

@@ -351,7 +351,7 @@ fn a_rule_about_a_column_that_is_gone_is_refused_with_the_columns_that_are_there
         "at most 5% of price may be null",
         "quantity must be item times price",
     ] {
-        let read = run_in(folder.path(), &["read", rule, "--check", "--table", "lines"]);
+        let read = run_in(folder.path(), &["check", "explain", rule, "--table", "lines"]);
         assert_eq!(read.code, Some(1), "{rule}: {read:?}");
         let columns = "cost_eur, item, quantity, state";
         assert!([&read.stdout, &read.stderr].iter().any(|text| text.contains(columns)), "{rule}: {read:?}");

@@ -45,7 +45,7 @@ impl Runtime {
             names.filter(|path| path.extension().is_some_and(|ending| ending == "sock")).count()
         };
         assert!(eventually(|| sockets() >= count), "{} of {count} helpers", sockets());
-        let status = self.run(&["resident", "status", "--json"]).json();
+        let status = self.run(&["config", "resident", "status", "--json"]).json();
         let helpers = status["helpers"].as_array().unwrap();
         assert_eq!(helpers.len(), count, "{status}");
         helpers.iter().map(|helper| u32::try_from(helper["process"].as_u64().unwrap()).unwrap()).collect()
@@ -54,7 +54,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        run(self.command(&["resident", "stop", "--all"]));
+        run(self.command(&["config", "resident", "stop", "--all"]));
     }
 }
 
@@ -88,9 +88,9 @@ fn a_helper_is_left_behind_with_nothing_of_the_command_that_started_it() {
     assert_eq!((warm.code, warm.stdout.as_str()), (Some(0), "hello\n"), "{}", warm.stderr);
     let mut below = descendants(helper);
     below.push(helper);
-    assert_eq!(runtime.run(&["resident", "stop"]).code, Some(0));
+    assert_eq!(runtime.run(&["config", "resident", "stop"]).code, Some(0));
     assert!(eventually(|| !below.iter().any(|process| is_running(*process))), "{below:?}");
-    assert_eq!(runtime.run(&["resident", "status"]).stdout, "no helper runs\n");
+    assert_eq!(runtime.run(&["config", "resident", "status"]).stdout, "no helper runs\n");
 }
 
 #[test]
@@ -135,7 +135,8 @@ fn a_killed_helper_costs_nothing_and_is_replaced() {
     assert!(eventually(|| !is_running(killed)));
     let after = runtime.run(&["exec", &program]);
     assert_eq!((after.code, after.stdout.as_str()), (Some(0), "hello\n"), "{}", after.stderr);
-    let next = || runtime.run(&["resident", "status", "--json"]).json()["helpers"][0]["process"].as_u64();
+    let next =
+        || runtime.run(&["config", "resident", "status", "--json"]).json()["helpers"][0]["process"].as_u64();
     assert!(eventually(|| next().is_some_and(|process| process != u64::from(killed))));
 }
 
@@ -169,20 +170,24 @@ fn stopping_leaves_the_helpers_of_other_builds_alone_unless_it_is_said() {
     let others = runtime.helpers(1);
     assert_eq!(runtime.run(&["exec", &program]).stdout, "hello\n");
     let own = *runtime.helpers(2).iter().find(|helper| !others.contains(helper)).unwrap();
-    let stopped = runtime.run(&["resident", "stop"]).stdout;
-    let told = "helpers of other builds that run on: 1; `ordain resident stop --all` ends them too\n";
+    let stopped = runtime.run(&["config", "resident", "stop"]).stdout;
+    let told = "helpers of other builds that run on: 1; `ordain config resident stop --all` ends them too\n";
     assert_eq!(stopped, format!("stopped the helper of `core`, process {own}\n{told}"));
     assert_eq!(runtime.helpers(1), others);
-    assert_eq!(runtime.run(&["resident", "stop"]).stdout, told);
-    assert!(runtime.run(&["resident", "stop", "--all"]).stdout.starts_with("stopped the helper of `core`"));
-    assert_eq!(runtime.run(&["resident", "status"]).stdout, "no helper runs\n");
+    assert_eq!(runtime.run(&["config", "resident", "stop"]).stdout, told);
+    assert!(
+        runtime
+            .run(&["config", "resident", "stop", "--all"])
+            .stdout
+            .starts_with("stopped the helper of `core`")
+    );
+    assert_eq!(runtime.run(&["config", "resident", "status"]).stdout, "no helper runs\n");
 }
 
 #[test]
 fn no_helper_is_started_where_none_is_wanted() {
     let runtime = Runtime::new();
     let program = runtime.0.file("a.py", "print('hello')");
-    assert_eq!(runtime.run(&["exec", &program, "--no-resident"]).stdout, "hello\n");
     let mut off = runtime.command(&["exec", &program]);
     off.env("ORDAIN_RESIDENT", "off");
     assert_eq!(run(off).stdout, "hello\n");

@@ -75,17 +75,17 @@ fn a_cloned_workspace_cannot_have_the_users_key_sent_to_its_own_address() {
         let ran = stranger.run(arguments);
         assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
         assert!(ran.stderr.contains("which you have not accepted"), "{arguments:?}: {ran:?}");
-        assert!(ran.stderr.contains("ordain trust /"), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("ordain config trust /"), "{arguments:?}: {ran:?}");
     }
     assert_eq!(*seen.lock().unwrap(), "", "nothing was sent");
-    let accepted = stranger.run(&["trust", "."]);
+    let accepted = stranger.run(&["config", "trust", "."]);
     assert!(accepted.code == Some(0) && accepted.stdout.contains(&address), "{accepted:?}");
     assert_eq!(stranger.run(&["tables"]).code, Some(0));
     // Another address is another question.
     let text = fs_err::read_to_string(stranger.root.join("ordain.toml")).unwrap();
     fs_err::write(stranger.root.join("ordain.toml"), text.replace("/v1", "/v2")).unwrap();
     assert!(stranger.run(&["tables"]).stderr.contains("which you have not accepted"));
-    assert!(stranger.run(&["trust", "--remove", "."]).stdout.contains("taken back"));
+    assert!(stranger.run(&["config", "trust", "--remove", "."]).stdout.contains("taken back"));
 }
 
 #[test]
@@ -231,7 +231,7 @@ fn a_link_in_the_state_that_a_stranger_brings_leads_nothing_to_the_users_files()
         let _ = fs_err::remove_dir_all(&state);
         fs_err::create_dir_all(state.join(name).parent().unwrap()).unwrap();
         std::os::unix::fs::symlink(&victim, state.join(name)).unwrap();
-        for command in [&["tables"][..], &["ask", "how many kinds are there?"], &["backup"]] {
+        for command in [&["tables"][..], &["ask", "how many kinds are there?"], &["tables", "backup"]] {
             let ran = stranger.run(command);
             let told = format!("`.ordain/{name}` is a link or a device");
             assert!(ran.code == Some(2) && ran.stderr.contains(&told), "{name}: {ran:?}");
@@ -247,7 +247,7 @@ fn files_without_an_end_cost_neither_memory_nor_time() {
         let path = stranger.root.join(name);
         // Nearly nothing on the disk.
         fs_err::OpenOptions::new().create(true).write(true).open(&path).unwrap().set_len(20 << 30).unwrap();
-        let command = if name == "eval.jsonl" { &["eval", name][..] } else { &["tables"] };
+        let command = if name == "eval.jsonl" { &["models", "eval", name][..] } else { &["tables"] };
         let mut limited = std::process::Command::new("sh");
         let line = format!("ulimit -v 1500000; exec {} {}", env!("CARGO_BIN_EXE_ordain"), command.join(" "));
         limited.args(["-c", &line]).current_dir(&stranger.root).env_remove("ORDAIN_TRUST");
@@ -259,7 +259,7 @@ fn files_without_an_end_cost_neither_memory_nor_time() {
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     });
-    assert!(stranger.run(&["eval", "eval.jsonl"]).stderr.contains("not an ordinary file"));
+    assert!(stranger.run(&["models", "eval", "eval.jsonl"]).stderr.contains("not an ordinary file"));
     let replies = format!("replay:{}", stranger.root.join("eval.jsonl").display());
     let ran = stranger.run(&["ask", "how many kinds are there?", "--model", &replies]);
     assert!(ran.stderr.contains("not an ordinary file"), "{ran:?}");

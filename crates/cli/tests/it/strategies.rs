@@ -87,11 +87,11 @@ fn a_question_is_answered_and_nothing_is_done_twice() {
     let asked = shop.ordain(&["ask", REQUEST, "--model", &model, "--json"]);
     assert_eq!(asked.code, Some(4), "{asked:?}");
     let id = asked.json()["run_id"].as_str().unwrap().to_owned();
-    let empty = shop.ordain(&["answer", &id, " ", "--model", &model]);
+    let empty = shop.ordain(&["runs", "answer", &id, " ", "--model", &model]);
     assert!(empty.stderr.contains("the answer is empty"), "{empty:?}");
     let answer = program("answer_text, STATUS = 'All is well.', 'success'");
     let model = shop.model("answer.jsonl", &[&answer]);
-    let done = shop.ordain(&["answer", &id, "today", "--model", &model, "--json"]);
+    let done = shop.ordain(&["runs", "answer", &id, "today", "--model", &model, "--json"]);
     assert_eq!(done.code, Some(0), "{done:?}");
     assert_eq!(done.json()["plan"]["questions"][0]["answer"], "today");
     assert_eq!(done.json()["answer"]["text"], "All is well.");

@@ -79,7 +79,7 @@ fn a_sale_mails_and_opens_a_ticket_after_one_approval_and_is_taken_back() {
     let mails = shop.kept("mail.jsonl");
     assert_eq!((mails.len(), &mails[0]["key"]), (1, &Value::from(format!("{id}:2"))));
     assert_eq!(shop.kept("tickets.jsonl")[0]["open"], "Order Aviator: 3 left");
-    let outbox = shop.run(&["outbox", "list", "--run", id, "--json"]).json();
+    let outbox = shop.run(&["tools", "outbox", "list", "--run", id, "--json"]).json();
     assert_eq!(
         (&outbox[0]["state"], &outbox[0]["result"]["message_id"]),
         (&Value::from("sent"), &Value::from("1"))
@@ -168,7 +168,7 @@ fn what_the_owner_allows_is_sent_at_once_and_a_dry_run_sends_nothing() {
         (Some("committed"), 1),
         "{done:#}"
     );
-    let waiting = shop.run(&["outbox", "list"]);
+    let waiting = shop.run(&["tools", "outbox", "list"]);
     assert!(waiting.stderr.contains("nothing waits"), "{waiting:?}");
 }
 
@@ -213,13 +213,13 @@ fn a_tool_that_fails_waits_for_a_person_and_a_changed_one_for_a_review() {
     let held = shop.ask("tools.mail.send(to='nobody', subject='x', body='y')", &[]);
     let id = held["run_id"].as_str().unwrap();
     assert_eq!(shop.run(&["approve", id]).code, Some(0));
-    let dead = shop.run(&["outbox", "list", "--json"]).json();
+    let dead = shop.run(&["tools", "outbox", "list", "--json"]).json();
     assert_eq!(
         (&dead[0]["state"], dead[0]["error"].as_str().unwrap().contains("no address")),
         (&Value::from("dead"), true)
     );
     let key = dead[0]["key"].as_str().unwrap();
-    assert_eq!(shop.run(&["outbox", "drop", key]).code, Some(0));
+    assert_eq!(shop.run(&["tools", "outbox", "drop", key]).code, Some(0));
 
     let server = shop.root().join("tools/tracker.py");
     let text = std::fs::read_to_string(&server).unwrap();
@@ -228,11 +228,11 @@ fn a_tool_that_fails_waits_for_a_person_and_a_changed_one_for_a_review() {
     assert_eq!(review.code, Some(1), "{review:?}");
     assert!(review.stderr.contains("`open` is described otherwise"), "{review:?}");
     shop.ask("tools.tracker.open(title='x')", &[]);
-    let dead = shop.run(&["outbox", "list", "--json"]).json();
+    let dead = shop.run(&["tools", "outbox", "list", "--json"]).json();
     assert!(dead[0]["error"].as_str().unwrap().contains("changed since it was reviewed"), "{dead}");
     assert_eq!(shop.run(&["tools", "review", "tracker", "--accept"]).code, Some(0));
-    assert_eq!(shop.run(&["outbox", "retry", dead[0]["key"].as_str().unwrap()]).code, Some(0));
-    let sent = shop.run(&["outbox", "send"]);
+    assert_eq!(shop.run(&["tools", "outbox", "retry", dead[0]["key"].as_str().unwrap()]).code, Some(0));
+    let sent = shop.run(&["tools", "outbox", "send"]);
     assert_eq!((sent.code, shop.kept("tickets.jsonl").len()), (Some(0), 1), "{sent:?}");
 }
 
@@ -284,7 +284,7 @@ fn a_workspace_that_names_programs_is_not_used_before_it_was_accepted() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(
         refused.stderr.contains("tools.mail = python3 tools/mail.py")
-            && refused.stderr.contains("ordain trust"),
+            && refused.stderr.contains("ordain config trust"),
         "{refused:?}"
     );
     let listed = shop.run(&["tools", "list"]);

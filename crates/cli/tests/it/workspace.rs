@@ -260,18 +260,18 @@ fn a_committed_run_is_undone_unless_a_row_changed_since() {
 fn reseed_removes_no_row_that_nobody_gave_up_and_leaves_a_copy() {
     let shop = Shop::new();
     shop.sell(false);
-    let asked = shop.ordain(&["reseed", "inventory"]);
+    let asked = shop.ordain(&["tables", "reseed", "inventory"]);
     assert!(asked.code == Some(2) && asked.stderr.contains("--yes"), "{asked:?}");
-    let unnamed = shop.ordain(&["reseed", "--yes"]);
+    let unnamed = shop.ordain(&["tables", "reseed", "--yes"]);
     assert!(
         unnamed.code == Some(2) && unnamed.stderr.contains("`transactions` is append-only"),
         "{unnamed:?}"
     );
     assert_eq!(shop.stock(), 9);
-    let done = shop.ordain(&["reseed", "inventory", "transactions", "--yes"]);
+    let done = shop.ordain(&["tables", "reseed", "inventory", "transactions", "--yes"]);
     assert_eq!(done.stdout, "inventory: 7 rows removed, 7 loaded\ntransactions: 4 rows removed, 3 loaded\n");
     assert_eq!(shop.stock(), 10);
-    let restored = shop.ordain(&["restore", "--at", "9999-01-01T00:00:00Z"]);
+    let restored = shop.ordain(&["tables", "restore", "--at", "9999-01-01T00:00:00Z"]);
     assert_eq!(restored.code, Some(0), "{restored:?}");
     assert_eq!(shop.stock(), 9);
 }
@@ -279,7 +279,7 @@ fn reseed_removes_no_row_that_nobody_gave_up_and_leaves_a_copy() {
 #[test]
 fn a_folder_for_copies_that_is_none_is_not_blamed_on_the_database() {
     let shop = Shop::new();
-    let failed = shop.ordain(&["backup", "--to", "ordain.toml"]);
+    let failed = shop.ordain(&["tables", "backup", "--to", "ordain.toml"]);
     assert!(failed.code == Some(2) && !failed.stderr.contains("the database failed"), "{failed:?}");
     let nowhere = shop.ordain(&["tables", "-w", "/no-such-folder"]);
     assert!(nowhere.stderr.contains("/no-such-folder"), "{nowhere:?}");
@@ -289,7 +289,7 @@ fn a_folder_for_copies_that_is_none_is_not_blamed_on_the_database() {
 fn the_ledger_is_verified_and_exported() {
     let shop = Shop::new();
     shop.sell(false);
-    let reseeded = shop.ordain(&["reseed", "inventory", "--yes", "--no-backup"]);
+    let reseeded = shop.ordain(&["tables", "reseed", "inventory", "--yes", "--no-backup"]);
     assert_eq!(reseeded.stdout, "inventory: 7 rows removed, 7 loaded\n");
     let whole = shop.ordain(&["ledger", "verify"]);
     assert!(whole.code == Some(0) && whole.stdout.starts_with("the ledger is whole: 3 entries"), "{whole:?}");
@@ -343,7 +343,7 @@ fn the_ledger_is_verified_where_nothing_can_be_written() {
         );
         let listed = verify("$ORDAIN ledger list && $ORDAIN runs list");
         assert!(listed.code == Some(0) && listed.stdout.contains("one Classic"), "{rest}: {listed:?}");
-        let refused = verify("$ORDAIN reseed inventory --yes --no-backup");
+        let refused = verify("$ORDAIN tables reseed inventory --yes --no-backup");
         assert!(refused.code == Some(3) && refused.stderr.contains("readonly"), "{rest}: {refused:?}");
     }
     std::fs::remove_file(shop.root.join(".ordain/store.db-shm")).unwrap();
@@ -384,17 +384,17 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
     }
     let told = shop.ordain(&["doctor", "--store"]);
     assert!(told.stdout.contains("there is no copy of the store"), "{told:?}");
-    let made: Vec<Ran> = (0..3).map(|_| shop.ordain(&["backup"])).collect();
+    let made: Vec<Ran> = (0..3).map(|_| shop.ordain(&["tables", "backup"])).collect();
     assert!(made.iter().all(|made| made.code == Some(0)), "{made:?}");
     assert!(made[2].stdout.contains("removed "), "{made:?}");
     assert_eq!(shop.root.join("copies").read_dir().unwrap().count(), 2);
     let told = shop.ordain(&["doctor", "--store"]);
     assert!(told.stdout.contains("the newest copy in") && told.stdout.contains("on the disk of"), "{told:?}");
     let elsewhere = format!("file://{}", shop.root.join("other").display());
-    assert_eq!(shop.ordain(&["backup", "--to", &elsewhere]).code, Some(0));
+    assert_eq!(shop.ordain(&["tables", "backup", "--to", &elsewhere]).code, Some(0));
     assert_eq!(shop.root.join("other").read_dir().unwrap().count(), 1);
     for place in ["s3://bucket/shop", "https://host/shop", "file://host/shop"] {
-        let refused = shop.ordain(&["backup", "--to", place]);
+        let refused = shop.ordain(&["tables", "backup", "--to", place]);
         assert!(refused.code == Some(2) && refused.stderr.contains("file:///FOLDER"), "{refused:?}");
     }
     // A copy outside of the workspace is for its user to accept.
@@ -405,34 +405,10 @@ fn copies_go_to_a_folder_and_the_oldest_make_room() {
 }
 
 #[test]
-fn a_folder_with_data_files_becomes_a_workspace_that_says_how_they_are_read() {
-    let folder = tempfile::tempdir().unwrap();
-    let orders = "id;bestellt;betrag\n007;15.03.2024;1.234,50 €\n012;01.02.2024;7,20 €\n";
-    std::fs::create_dir(folder.path().join("data")).unwrap();
-    std::fs::write(folder.path().join("data/bestellungen.csv"), orders).unwrap();
-    let at = |arguments: &[&str]| run_in(folder.path(), arguments);
-    let made = at(&["init", "."]);
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let text = std::fs::read_to_string(folder.path().join("ordain.toml")).unwrap();
-    for says in [
-        "[data.bestellungen]",
-        "delimiter = \";\"",
-        "decimal = \",\"",
-        "id = \"identifier\"",
-        "bestellt = \"date\"",
-    ] {
-        assert!(text.contains(says), "{says}: {text}");
-    }
-    let types = at(&["tables", "--types"]);
-    assert!(types.code == Some(0) && types.stdout.contains("bestellt"), "{types:?}");
-    let again = at(&["init", "."]);
-    assert!(again.code == Some(2) && again.stderr.contains("not empty"), "{again:?}");
-}
-
-#[test]
-fn init_writes_a_section_once_whatever_the_files_are_called_and_hold() {
+fn describe_writes_a_section_once_whatever_files_are_called_and_hold() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [
+        ("bestellungen.csv", "id;bestellt;betrag\n007;15.03.2024;1.234,50 €\n012;01.02.2024;7,20 €\n"),
         ("sales.csv", "id,n\n1,2\n2,3\n"),
         ("sales.json", "[{\"id\": 1, \"n\": \"x\"}, {\"id\": 2, \"n\": \"y\"}]"),
         ("book.json", "{\"jan\": [{\"n\": 1}, {\"n\": 2}], \"feb\": [{\"n\": \"x\"}, {\"n\": \"y\"}]}"),
@@ -443,14 +419,14 @@ fn init_writes_a_section_once_whatever_the_files_are_called_and_hold() {
     ] {
         std::fs::write(folder.path().join(name), content).unwrap();
     }
-    let at = |arguments: &[&str]| run_in(folder.path(), arguments);
-    let made = at(&["init", "."]);
-    assert_eq!(made.code, Some(0), "{made:?}");
-    let told =
-        "mkdir -p data && mv book.json headers.csv sales.csv sales.json data/ && ordain tables --types";
-    assert!(made.stderr.contains(told), "{made:?}");
-    let text = std::fs::read_to_string(folder.path().join("ordain.toml")).unwrap();
+    let told = run_in(folder.path(), &["tables", "describe", "."]);
+    assert_eq!(told.code, Some(0), "{told:?}");
+    let text = told.stdout;
     for says in [
+        "[data.bestellungen]",
+        "delimiter = \";\"",
+        "decimal = \",\"",
+        "bestellt = \"date\"",
         "[data.\"sales.csv\"]",
         "[data.\"sales.json\"]",
         "[data.book]",
@@ -463,13 +439,6 @@ fn init_writes_a_section_once_whatever_the_files_are_called_and_hold() {
             "{says}: {text}"
         );
     }
-    std::fs::create_dir(folder.path().join("data")).unwrap();
-    std::fs::rename(folder.path().join("headers.csv"), folder.path().join("data/headers.csv")).unwrap();
-    let types = at(&["tables", "--types"]);
-    assert!(
-        types.code == Some(0) && types.stdout.contains("humidity") && !types.stdout.contains("Unnamed"),
-        "{types:?}"
-    );
 }
 
 #[test]

@@ -166,7 +166,7 @@ fn given(call: &Call, sent: &[Outgoing]) -> Result<Value, EngineError> {
             let state = outgoing.map_or("not there", |outgoing| outgoing.state.as_str());
             return Err(EngineError::Decision {
                 message: format!("the call `{}` has no result: it is {state}", call.name),
-                hint: "send it with `ordain outbox send`, then go on".to_owned(),
+                hint: "send it with `ordain tools outbox send`, then go on".to_owned(),
             });
         }
     };

@@ -82,10 +82,10 @@ fn check(record: &RunRecord, decision: &Decision) -> Result<(), EngineError> {
             wrong("the answer is longer than 16 KiB", "say it in fewer words")
         }
         Decision::Approve if !can_be_approved => {
-            wrong("the run has a question, not an outline", "answer it with `ordain answer`")
+            wrong("the run has a question, not an outline", "answer it with `ordain runs answer`")
         }
         Decision::Edit(_) if !has_outline => {
-            wrong("the run has no outline to edit", "answer its question with `ordain answer`")
+            wrong("the run has no outline to edit", "answer its question with `ordain runs answer`")
         }
         Decision::Edit(outline) => match outline.problems().as_slice() {
             [] => Ok(()),

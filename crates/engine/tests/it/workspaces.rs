@@ -305,9 +305,9 @@ fn told_of(extra: &str) -> String {
 fn a_workspace_that_names_an_address_or_asks_for_less_isolation_is_not_used_before_it_is_accepted() {
     assert_eq!(told_of(""), "used");
     let told = told_of("[model]\nbase_url = \"http://127.0.0.1:7992/v1\"\n");
-    assert!(told.contains("http://127.0.0.1:7992/v1") && told.contains("ordain trust /"), "{told}");
+    assert!(told.contains("http://127.0.0.1:7992/v1") && told.contains("ordain config trust /"), "{told}");
     let told = told_of("[sandbox]\nminimum = \"reduced\"\n");
-    assert!(told.contains("sandbox.minimum = reduced") && told.contains("ordain trust /"), "{told}");
+    assert!(told.contains("sandbox.minimum = reduced") && told.contains("ordain config trust /"), "{told}");
     assert_eq!(told_of("[sandbox]\nminimum = \"full\"\n"), "used");
 }
 

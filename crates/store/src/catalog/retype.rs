@@ -71,7 +71,7 @@ async fn check_values(
                     "column `{name}` cannot have the declared type: in the row with the doc_id {id} it cannot hold {message}"
                 ),
                 hint: Some(
-                    "correct the value before the type is declared; `ordain reseed` makes the table anew from its seed"
+                    "correct the value before the type is declared; `ordain tables reseed` makes the table anew from its seed, and removes what runs changed since, after a copy"
                         .to_owned(),
                 ),
             });

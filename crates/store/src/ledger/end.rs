@@ -164,7 +164,7 @@ impl Store {
                     Some(sum) if sum == row_sums::count(&mut session, relation).await? => continue,
                     Some(_) => format!("rows of table `{name}` were changed behind Ordain's back"),
                     None => format!(
-                        "the rows of table `{name}` have no sum in the ledger; `ordain reseed` gives them one"
+                        "the rows of table `{name}` have no sum in the ledger; `ordain tables reseed` gives them one and replaces them by the seed, after a copy"
                     ),
                 };
                 report.findings.push(LedgerFinding { code: "rows", seq: None, message });

@@ -600,7 +600,7 @@ fn datum(value: ValueRef<'_>) -> Datum {
     }
 }
 
-const DAMAGED: &str = "`ordain restore FILE` puts back a copy that `ordain backup` made";
+const DAMAGED: &str = "`ordain tables restore FILE` puts back a copy that `ordain tables backup` made";
 const FAULTY: &str = "make room on the disk if it is full, and look whether it fails; nothing was changed";
 
 pub(super) fn store_error(error: &rusqlite::Error) -> StoreError {

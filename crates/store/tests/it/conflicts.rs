@@ -410,7 +410,7 @@ async fn a_database_that_cannot_be_opened_is_named() {
     std::fs::write(folder.path().join("store.db"), "this is no database, and longer than a header of one hundred bytes, which is what SQLite reads first").unwrap();
     let error = Store::open(ordain_store::StoreOptions::sqlite(folder.path())).await.unwrap_err();
     assert!(matches!(error, StoreError::File { .. }), "{error}");
-    assert!(error.hint().is_some_and(|hint| hint.contains("ordain restore")), "{error}");
+    assert!(error.hint().is_some_and(|hint| hint.contains("ordain tables restore")), "{error}");
     let folder = tempfile::TempDir::new().unwrap();
     for url in [
         "postgres://nobody@127.0.0.1:1/none",

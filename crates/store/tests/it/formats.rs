@@ -17,7 +17,7 @@ on_both! {
         options.tables = vec![world.table("things", "id", seed)];
         let refused = Store::open(options.clone()).await.unwrap_err();
         assert!(matches!(&refused, StoreError::Declaration { .. }), "{refused:?}");
-        assert!(refused.hint().unwrap().contains("ordain store export"), "{refused:?}");
+        assert!(refused.hint().unwrap().contains("ordain tables export"), "{refused:?}");
         let folder = world.folder.path().join("taken out");
         assert_eq!(export(options.clone(), folder.clone()).await.unwrap(), [("things".to_owned(), 2)]);
         let text = std::fs::read_to_string(folder.join("things.jsonl")).unwrap();

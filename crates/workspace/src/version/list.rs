@@ -50,7 +50,7 @@ impl FileList {
             file: format!("version {}", published.version),
             line: None,
             message: message.to_owned(),
-            hint: Some("publish again from a folder that has it: `ordain cluster publish`".to_owned()),
+            hint: Some("publish again from a folder that has it: `ordain serve cluster publish`".to_owned()),
         };
         let Some(text) = store.kept_file(OWNER, &published.list).await? else {
             return Err(damaged("the list of its files is not in the store").into());

@@ -208,7 +208,7 @@ fn survey(
     };
     let message =
         format!("it is another file than in version {version} of the workspace, which is published{also}");
-    let hint = "`ordain cluster publish` gives every node what is here; to have the published files, move these away and start again";
+    let hint = "`ordain serve cluster publish` gives every node what is here; to have the published files, move these away and start again";
     Err(wrong(first, message, Some(hint)))
 }
 
@@ -255,7 +255,7 @@ async fn bring(store: &Store, name: &str, listed: &Listed, folder: &Path) -> Res
         wrong(
             name,
             message.to_owned(),
-            Some("publish again from a folder that has it: `ordain cluster publish`"),
+            Some("publish again from a folder that has it: `ordain serve cluster publish`"),
         )
     };
     if listed.sha256.len() != 64 || !listed.sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
@@ -325,6 +325,6 @@ fn older(here: &Version, published: &Published) -> WorkspaceError {
         "version {} of the workspace is published, which is older than version {} that this folder has",
         published.version, here.number
     );
-    let hint = "after a restore of the database: `ordain cluster publish --replace` here, and on other nodes remove .ordain/workspace.json before they start";
+    let hint = "after a restore of the database: `ordain serve cluster publish --replace` here, and on other nodes remove .ordain/workspace.json before they start";
     wrong(FILE, message, Some(hint))
 }

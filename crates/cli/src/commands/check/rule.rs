@@ -173,7 +173,7 @@ fn cases(result: &CheckResult) -> Vec<String> {
 }
 
 /// Asks at a terminal; nobody can agree where there is none.
-pub(super) fn asks(question: &str) -> io::Result<bool> {
+pub(crate) fn asks(question: &str) -> io::Result<bool> {
     if !io::stdin().is_terminal() {
         return Ok(false);
     }

@@ -14,7 +14,7 @@ use ordain_workspace::Workspace;
 
 use crate::engine;
 use crate::failure::Failure;
-use crate::resident::ResidentArgs;
+use crate::resident;
 
 /// Above this a file is shown to cells in place instead of being copied into their memory.
 const COPIED_BYTES_MAX: u64 = 16 << 20;
@@ -34,8 +34,6 @@ pub(crate) struct FileArgs {
     /// How large one file may be [default: the workspace's, else 50MiB]
     #[arg(long, value_parser = parse_bytes)]
     file_limit: Option<u64>,
-    #[command(flatten)]
-    resident: ResidentArgs,
 }
 
 /// Files and limits, resolved.
@@ -44,7 +42,6 @@ pub(crate) struct Setup {
     pub(crate) workspace: Workspace,
     files: Vec<PathBuf>,
     limits: Limits,
-    resident: ResidentArgs,
 }
 
 impl Setup {
@@ -58,7 +55,7 @@ impl Setup {
         for path in &args.file {
             files.extend(expand(path)?);
         }
-        Ok(Self { workspace, files, limits, resident: args.resident })
+        Ok(Self { workspace, files, limits })
     }
 
     /// The packages that the files, or a session, need.
@@ -71,7 +68,7 @@ impl Setup {
     /// An executor that shows large files to its cells in place.
     pub(crate) fn executor(&self) -> Result<Arc<LocalExecutor>, CellError> {
         let mounts = self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
-        let cells = engine::cells(Some(&self.workspace), self.resident.find())?;
+        let cells = engine::cells(Some(&self.workspace), resident::find())?;
         LocalExecutor::new(LocalOptions { limits: self.limits.clone(), mounts, ..cells }).map(Arc::new)
     }
 

@@ -37,7 +37,7 @@ fn warnings(out: &mut impl Write, workspace: &Workspace, store: &Store) -> Resul
         Database::Postgres { .. } if workspace.plan_role.is_none() => {
             writeln!(
                 out,
-                "warning    plan SQL runs under the role of the connection; `ordain store role` makes one for it"
+                "warning    plan SQL runs under the role of the connection; `ordain config store-role` makes one for it"
             )?;
         }
         Database::Postgres { .. } => writeln!(out, "ok         plan SQL runs under a role of its own")?,
@@ -68,7 +68,7 @@ fn backups(out: &mut impl Write, workspace: &Workspace, store: &Store) -> Result
         None => {
             writeln!(
                 out,
-                "warning    there is no copy of the store in {}; `ordain backup` makes one, `[backup] every` many",
+                "warning    there is no copy of the store in {}; `ordain tables backup` makes one, `[backup] every` many",
                 folder.display()
             )?;
         }

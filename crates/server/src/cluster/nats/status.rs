@@ -1,4 +1,4 @@
-//! How a cluster is, for `ordain cluster status`.
+//! How a cluster is, for `ordain serve cluster status`.
 
 use async_nats::jetstream::context::ConsumerInfoErrorKind;
 use async_nats::jetstream::stream::StorageType;

@@ -124,11 +124,11 @@ impl ConnectError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Address { .. } => "write it as http://HOST:PORT or https://HOST:PORT",
-            Self::Authority { .. } => "give --executor-ca FILE",
-            Self::HalfAnIdentity => "give both --executor-cert and --executor-key",
+            Self::Authority { .. } => "let ORDAIN_EXECUTOR_CA name the file",
+            Self::HalfAnIdentity => "set both ORDAIN_EXECUTOR_CLIENT_CERT and ORDAIN_EXECUTOR_CLIENT_KEY",
             Self::Certificates { .. } => "all files are PEM",
             Self::Plaintext { .. } => {
-                "use https:// and --executor-ca, or --executor-allow-plaintext on a network that encrypts by itself"
+                "use https:// and ORDAIN_EXECUTOR_CA, or ORDAIN_EXECUTOR_ALLOW_PLAINTEXT=true on a network that encrypts by itself"
             }
             Self::Token => "a token has only visible ASCII characters",
             Self::Nobody => "name one or several, separated by commas",
