@@ -14,7 +14,6 @@ use serde_json::{Map, Value, json};
 
 use crate::Checks;
 use crate::read::{read_changed, read_checks, write_file};
-use crate::sources;
 use crate::task::{CheckOptions, CheckTask};
 
 /// Where checks are added.
@@ -129,7 +128,7 @@ impl Checks {
     fn add_named_tables(&self, check: &mut Check) -> Result<bool, ChecksError> {
         let rule = check.rule();
         let words: Vec<&str> = rule.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let files = self.data_files()?;
         let schema = self.store().schema();
         let of_store = schema.tables.iter().filter(|table| !table.hidden).map(|table| table.name.clone());
         let before = check.target_table.len();

@@ -48,6 +48,7 @@ pub use read::{read_checks, write_file};
 pub use schedules::{Due, Schedules};
 pub use sources::is_data_file;
 pub use state::{LastRun, Past, State};
+pub use suggest::LookedAt;
 pub use tables::{TableFacts, TableState};
 pub use task::{CheckOptions, CheckRun, CheckTask};
 
@@ -103,9 +104,17 @@ impl Checks {
         arrival.put_in_place()
     }
 
+    /// The files in `data` that are tables. One with the first rows of a table of the store is none beside that.
+    pub(crate) fn data_files(&self) -> Result<Vec<sources::DataFile>, ChecksError> {
+        let mut files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let seeds = || self.workspace.tables.iter().filter_map(|table| table.seed.as_ref());
+        files.retain(|file| !seeds().any(|seed| *seed == file.path));
+        Ok(files)
+    }
+
     /// The tables of files, each with its file; a workbook is named once.
     pub fn data_tables(&self) -> Result<Vec<(String, String)>, ChecksError> {
-        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let files = self.data_files()?;
         Ok(files.into_iter().map(|file| (file.stem, file.shown)).collect())
     }
 

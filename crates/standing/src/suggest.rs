@@ -1,6 +1,7 @@
 //! Looks at a table in a cell, so that checks can be proposed for it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use ordain_cell::profile::Profile as Packages;
 use ordain_cell::{InputFile, Job, Shared};
@@ -18,6 +19,19 @@ use crate::tables::{TableState, Tables};
 /// Tables that a table may refer to; more are not looked at.
 const OTHERS_MAX: usize = 50;
 
+/// A table, as it was looked at.
+#[derive(Debug, Clone)]
+pub struct LookedAt {
+    /// The file that it comes from, such as `data/orders.csv`.
+    pub source: String,
+    /// Its rows, as an Arrow file.
+    pub rows: Option<PathBuf>,
+    /// How its columns are read.
+    pub readings: Vec<Value>,
+    /// What its rows have in common.
+    pub profile: Profile,
+}
+
 impl Checks {
     /// Proposes checks for a table, each with what was seen. Nothing is changed.
     pub fn suggest<'a>(
@@ -32,6 +46,25 @@ impl Checks {
             let profile = self.profile(table, &tables).await?;
             Ok(suggest(&profile))
         })
+    }
+
+    /// Looks at every table of the files, without a change.
+    pub async fn look(&self) -> Result<BTreeMap<String, Result<LookedAt, String>>, EngineError> {
+        let tables = self.tables(None, &BTreeSet::new(), 2).await?;
+        let mut found = BTreeMap::new();
+        for (name, state) in &tables.states {
+            let looked = match state {
+                TableState::Broken { reason } => Err(reason.clone()),
+                TableState::Ready(facts) => Ok(LookedAt {
+                    source: facts.source.clone(),
+                    rows: facts.path.clone(),
+                    readings: facts.readings(),
+                    profile: self.profile(name, &tables).await?,
+                }),
+            };
+            found.insert(name.clone(), looked);
+        }
+        Ok(found)
     }
 
     async fn profile(&self, table: &str, tables: &Tables) -> Result<Profile, EngineError> {

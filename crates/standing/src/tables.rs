@@ -268,7 +268,7 @@ impl Checks {
     /// The sections of `[data]` that name neither a data file nor a seed: files may come later, or be given to questions.
     pub fn unused_declarations(&self) -> Result<Vec<String>, ChecksError> {
         let catalog = &self.workspace.catalog;
-        let files = sources::data_files(&self.workspace.root, catalog)?;
+        let files = self.data_files()?;
         let seeds = self.workspace.tables.iter().filter_map(|table| table.seed.as_ref());
         let seeds =
             seeds.filter_map(|seed| Some(Path::new(seed).file_name()?.to_string_lossy().into_owned()));
@@ -279,7 +279,7 @@ impl Checks {
 
     /// What the data files of these tables take together.
     pub(crate) fn bytes_of_files(&self, wanted: &BTreeSet<String>) -> Result<u64, ChecksError> {
-        let files = sources::data_files(&self.workspace.root, &self.workspace.catalog)?;
+        let files = self.data_files()?;
         let files = files.iter().filter(|file| wanted.contains(&file.stem));
         Ok(files.filter_map(|file| Some(fs_err::metadata(&file.path).ok()?.len())).sum())
     }
@@ -313,7 +313,7 @@ impl Checks {
         let mut tables = Tables { states: BTreeMap::new(), judged_by: Arc::new(judged_by), units, stored };
         let index = folder.join(INDEX);
         let mut hashes = Hashes::open(&index);
-        for file in sources::data_files(&self.workspace.root, &self.workspace.catalog)? {
+        for file in self.data_files()? {
             let may_have_sheets = file.may_hold_several()
                 && wanted.is_none_or(|wanted| {
                     wanted.iter().any(|name| name.starts_with(&format!("{}.", file.stem)))

@@ -128,8 +128,19 @@ pub(crate) fn check_unchanged(relation: &Relation, declaration: &TableDeclaratio
     let changed = |message: String| StoreError::Declaration {
         what: format!("table `{}`", declaration.name),
         message,
-        hint: Some("`ordain reseed` makes the table anew from its seed".to_owned()),
+        hint: Some(
+            "`ordain tables reseed` makes the table anew from its seed; it removes what runs changed"
+                .to_owned(),
+        ),
     };
+    let columns = || relation.table.columns.iter().map(|column| column.name.as_str());
+    if let Some(name) = declaration.key.iter().find(|name| columns().all(|column| column != *name)) {
+        return Err(StoreError::Declaration {
+            what: format!("table `{}`", declaration.name),
+            message: format!("its key names a column `{name}` that it does not have"),
+            hint: ordain_types::nearest(name, columns()).map(|near| format!("did you mean `{near}`?")),
+        });
+    }
     if relation.table.key != declaration.key {
         return Err(changed("its key is no longer what it was when the table was made".to_owned()));
     }

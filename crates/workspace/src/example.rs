@@ -1,6 +1,6 @@
 //! Ready workspaces, and how a new one is laid out.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{FILE, config_schema};
@@ -110,7 +110,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "shop-tools",
         about: "a shop whose plans mail receipts and open tickets: tools, approval, the outbox and undo",
-        first: "ordain trust . && ordain tools list",
+        first: "ordain config trust . && ordain tools list",
         files: files!(
             "shop-tools",
             "ordain.toml",
@@ -160,7 +160,7 @@ pub const EXAMPLES: &[Example] = &[
     Example {
         name: "returns-desk",
         about: "a returns desk: eight tables that refer to each other, a policy, and forty tasks with end states",
-        first: "ordain eval eval.jsonl --model replay:replies/desk.jsonl --no-cache",
+        first: "ordain models eval eval.jsonl --model replay:replies/desk.jsonl --no-cache",
         files: files!(
             "returns-desk",
             "ordain.toml",
@@ -225,6 +225,8 @@ pub enum InitError {
     NotEmpty {
         /// The folder.
         folder: PathBuf,
+        /// What would have been written.
+        files: Vec<&'static str>,
     },
     /// The files could not be written.
     #[error("the workspace could not be written")]
@@ -244,7 +246,11 @@ impl InitError {
                 },
                 |name| format!("did you mean `{name}`?"),
             )),
-            Self::NotEmpty { .. } => Some("choose a new folder; nothing is overwritten".to_owned()),
+            Self::NotEmpty { folder, files } => Some(format!(
+                "nothing was touched; it would have written {}. For the data files of this folder: `ordain init NEW --from {}`",
+                files.join(", "),
+                folder.display()
+            )),
             Self::Io(_) => None,
         }
     }
@@ -263,7 +269,8 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
         }
     };
     if folder.exists() && fs_err::read_dir(folder)?.next().is_some() {
-        return Err(InitError::NotEmpty { folder: folder.to_owned() });
+        let files = files.iter().map(|(path, _)| *path).chain([SCHEMA, ".gitignore"]).collect();
+        return Err(InitError::NotEmpty { folder: folder.to_owned(), files });
     }
     let name = plain_name(folder);
     let mut written = Vec::new();
@@ -285,18 +292,6 @@ pub fn init(folder: &Path, example: Option<&str>) -> Result<Vec<PathBuf>, InitEr
     fs_err::write(folder.join(SCHEMA), format!("{:#}\n", config_schema()))?;
     written.push(PathBuf::from(SCHEMA));
     ignore_state(folder, &mut written)?;
-    Ok(written)
-}
-
-/// Makes a workspace of a folder with data files, which `sections` of its `ordain.toml` describe.
-pub fn init_around(folder: &Path, sections: &str) -> Result<Vec<PathBuf>, InitError> {
-    let text = format!("[workspace]\nname = \"{}\"\n{sections}", plain_name(folder));
-    let mut file = fs_err::File::create_new(folder.join("ordain.toml"))?;
-    file.write_all(text.as_bytes())?;
-    let mut written = vec![PathBuf::from("ordain.toml")];
-    if !folder.join(".gitignore").exists() {
-        ignore_state(folder, &mut written)?;
-    }
     Ok(written)
 }
 

@@ -37,7 +37,7 @@ use sha2::{Digest as _, Sha256};
 pub use backup::{BackupSettings, read_folder};
 pub use environment::{Environment, VariableSource};
 pub use error::WorkspaceError;
-pub use example::{EXAMPLES, Example, InitError, init, init_around};
+pub use example::{EXAMPLES, Example, InitError, init};
 pub use packages::OwnPackages;
 pub use roles::DeclaredRole;
 pub use schedules::{Scheduled, ScheduledTask};

@@ -70,18 +70,22 @@ def ordered_pairs(rows, columns):
 
 
 def references_of(rows, columns):
-    """Columns whose values all stand in a column without repetition of another table."""
+    """Columns that repeat a column without repetition of another table: one of the same name, or `customer_id` the `id` of
+    `customers`."""
     found = []
     for name in inputs["others"]:
-        other = frame(name)
+        other, stem = frame(name), name.rsplit(".")[-1].lower()
+        singular = stem[:-3] + "y" if stem.endswith("ies") else stem.removesuffix("s")
         for column in columns:
-            shared = column["name"]
-            if shared not in other.columns or not column["distinct"]:
+            own = column["name"]
+            means = {own: own} | {f"{one}_{key}".lower(): key for key in map(str, other.columns) for one in (stem, singular)}
+            key = own if own in other.columns else means.get(own.lower())
+            if key not in other.columns or not column["distinct"]:
                 continue
-            theirs = other[shared].dropna()
+            theirs = other[key].dropna()
             if theirs.is_unique and len(theirs):
-                missing = int((~rows[shared].dropna().isin(theirs)).sum())
-                found.append({"column": shared, "table": name, "other": shared, "missing": missing})
+                missing = int((~rows[own].dropna().isin(theirs)).sum())
+                found.append({"column": own, "table": name, "other": key, "missing": missing})
     return found
 
 

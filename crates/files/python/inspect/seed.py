@@ -26,7 +26,7 @@ def seed_table(facts, wanted):
         return tables[0]
     if not facts.get("tables"):
         raise Fault("it holds no table")
-    names = ", ".join(repr(table.get("name")) for table in facts["tables"])
+    names = ", ".join(repr(table["name"]) if table.get("name") else "one without a name" for table in facts["tables"])
     raise Fault(f"it holds several tables: {names}", None, "say which one with `sheet` in a `[data]` section of the file's name")
 
 

@@ -1,4 +1,4 @@
-//! The Model Context Protocol: the workspace as five tools for agents, over `/mcp` and over stdin and stdout.
+//! The Model Context Protocol: the workspace as tools for agents, over `/mcp` and over stdin and stdout.
 //!
 //! Tools take what the HTTP routes take and begin the same runs; the result is the run's record, and as text its
 //! receipt and answer. Nothing is kept between two calls: a caller is known by its key each time, and a question that

@@ -7,8 +7,8 @@ use ordain_store::{
     TableInfo,
 };
 use ordain_types::{Row, RunId};
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::answer;
 use super::body::{Path, Query};
@@ -60,16 +60,33 @@ pub(crate) async fn shown(store: &Store) -> Result<Vec<TableInfo>, Problem> {
     Ok(tables)
 }
 
+/// Which rows of a table.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Wanted {
+    /// Items on the page: 1 to 500, 50 if it is not given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<u64>,
+    /// Where the page begins: the `next_cursor` of the page before.
+    cursor: Option<String>,
+    /// The condition that rows meet, as plans send it: `{"op": "gt", "path": ["price"], "value": 50}`. Values keep their
+    /// types: `50` is a number and `"50"` a text.
+    #[serde(rename = "where")]
+    condition: Option<String>,
+}
+
 /// Rows of a table
 #[utoipa::path(get, path = "/v1/tables/{table}/rows", tag = "tables", operation_id = "list_rows",
-    params(("table" = String, Path, description = "the table's name"), Page),
+    params(("table" = String, Path, description = "the table's name"), Wanted),
     responses((status = 200, description = "A page of rows", body = Rows)))]
 pub(crate) async fn rows(
     State(service): State<Service>,
     may: May<Read>,
     Path(table): Path<String>,
-    page: Query<Page>,
+    wanted: Query<Wanted>,
 ) -> Result<Response, Problem> {
+    let page = Page { limit: wanted.limit, cursor: wanted.cursor.clone() };
     let limit = page.limit()?;
     let after = match page.after()? {
         None => None,
@@ -77,11 +94,25 @@ pub(crate) async fn rows(
             Problem::new(axum::http::StatusCode::BAD_REQUEST, "bad_cursor", "`cursor` is not of this list")
         })?),
     };
-    let found = read(service.engine_for(&may.caller).store(), &table, None, after, limit).await?;
+    let condition = wanted.condition.as_deref().map(read_condition).transpose()?;
+    let found = read(service.engine_for(&may.caller).store(), &table, condition, after, limit).await?;
     let next_cursor = found.last.filter(|_| found.more).map(|last| cursor::write(&last.to_string()));
     // The store has accepted the name, so it is one that can stand in a link.
-    let headers = cursor::link(&format!("/v1/tables/{table}/rows"), next_cursor.as_deref());
+    let headers = match &wanted.condition {
+        None => cursor::link(&format!("/v1/tables/{table}/rows"), next_cursor.as_deref()),
+        // What is asked for is the caller's to send again with `next_cursor`.
+        Some(_) => axum::http::HeaderMap::new(),
+    };
     Ok((headers, answer::json(&Rows { rows: as_rows(found), next_cursor })).into_response())
+}
+
+fn read_condition(text: &str) -> Result<Condition, Problem> {
+    serde_json::from_str(text).map_err(|error| {
+        let message = format!("`where` is no condition: {error}");
+        Problem::new(axum::http::StatusCode::BAD_REQUEST, "bad_query", message.clone())
+            .about("where", message)
+            .hint("such as {\"op\": \"eq\", \"path\": [\"status\"], \"value\": \"open\"}")
+    })
 }
 
 /// A page of what happened to a row, the newest first.

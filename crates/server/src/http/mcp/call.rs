@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_store::EntryNote;
+use axum::http::StatusCode;
+use ordain_store::{EntryNote, StoreError};
 use ordain_types::{RunKind, RunRecord};
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ProgressNotificationParam, ProgressToken,
 };
 use rmcp::service::RequestContext;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::body;
 use super::super::caller::{Caller, Scope};
@@ -20,14 +21,18 @@ use super::super::exec::NewExec;
 use super::super::files::{self, Work};
 use super::super::live::{LiveRun, RunEvent};
 use super::super::problem::Problem;
-use super::super::requests::NewRequest;
+use super::super::requests::{NewRequest, shortened};
 use super::super::runs::{Decision, HowToApprove};
 use super::super::service::Service;
-use super::tools::{AboutRun, Action};
+use super::super::tables;
+use super::tools::{AboutRun, AboutTables, Action};
 use super::{Mcp, THROUGH, tell};
 
 /// How long a client with tasks waits for an answer before it is given a task.
 const TASK_AFTER: Duration = Duration::from_secs(2);
+
+/// Changes of one row that are told.
+const EVENTS_MAX: u64 = 50;
 
 impl Mcp {
     pub(super) async fn carry_out(
@@ -38,6 +43,9 @@ impl Mcp {
         let arguments = Value::Object(request.arguments.unwrap_or_default());
         if request.name == "run" {
             return self.about_run(read(arguments)?, context).await;
+        }
+        if request.name == "tables" {
+            return self.about_tables(read(arguments)?).await;
         }
         self.caller.must(Scope::Run)?;
         let run = self.begin(&request.name, arguments).await?;
@@ -112,6 +120,40 @@ impl Mcp {
             Action::Undo => Decision::Undo,
         };
         Ok(self.decide(&about.run, decision).await?.into())
+    }
+
+    /// The tables that the caller may see and the verbs that it may use, or what happened to a row.
+    async fn about_tables(&self, about: AboutTables) -> Result<CallToolResponse, Problem> {
+        self.caller.must(Scope::Read)?;
+        if let Some(key) = &about.key {
+            let table = about.table.as_deref().ok_or_else(|| {
+                Problem::new(StatusCode::BAD_REQUEST, "bad_request", "`key` needs the `table` of the row")
+            })?;
+            let history =
+                tables::history_seen_by(&self.service, &self.caller, [table, key], None, EVENTS_MAX).await?;
+            return Ok(tell::listed(json!({ "events": history.events })).into());
+        }
+        let engine = self.service.engine_for(&self.caller);
+        let mut tables = tables::shown(engine.store()).await?;
+        if let Some(name) = &about.table {
+            tables.retain(|info| info.table.name == *name);
+            if tables.is_empty() {
+                return Err(StoreError::UnknownTable { table: shortened(name), nearest: None }.into());
+            }
+        }
+        let seen: Vec<&str> = tables.iter().map(|info| info.table.name.as_str()).collect();
+        let catalog = &engine.settings().catalog;
+        let verbs = catalog
+            .actions
+            .iter()
+            .filter(|action| action.writes.iter().all(|table| seen.contains(&table.as_str())));
+        let verbs: Vec<Value> = verbs
+            .map(|action| {
+                json!({ "name": action.name, "words": action.words, "description": action.description,
+                    "params": action.params, "requires": action.requires, "writes": action.writes })
+            })
+            .collect();
+        Ok(tell::listed(json!({ "tables": tables, "verbs": verbs })).into())
     }
 
     /// Carries out a decision, if this connection may make it.

@@ -53,6 +53,11 @@ pub(super) fn problem(problem: &Problem) -> CallToolResult {
     result(vec![ContentBlock::text(unmarked(&text))], serde_json::to_value(problem).unwrap_or_default(), true)
 }
 
+/// What was looked up; the text is the same for clients that read no structure.
+pub(super) fn listed(found: Value) -> CallToolResult {
+    result(vec![ContentBlock::text(unmarked(&found.to_string()))], found, false)
+}
+
 fn result(content: Vec<ContentBlock>, structured: Value, is_error: bool) -> CallToolResult {
     let mut result = CallToolResult::success(content);
     result.structured_content = Some(structured);

@@ -15,7 +15,7 @@ use super::super::files::NewFile;
 use super::super::requests::NewRequest;
 
 /// The tools, in the order in which they are listed. A list that never changes is read once by clients and models.
-pub(super) const NAMES: [&str; 5] = ["ask", "code", "exec", "check", "run"];
+pub(super) const NAMES: [&str; 6] = ["ask", "code", "exec", "check", "run", "tables"];
 
 /// For how long clients may keep the list.
 const FRESH_MS: u64 = 3_600_000;
@@ -31,6 +31,16 @@ pub(super) struct AboutRun {
     pub(super) action: Action,
 }
 
+/// Which table, and which of its rows.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct AboutTables {
+    /// One table; all of them without it.
+    pub(super) table: Option<String>,
+    /// The key of a row, to be told what happened to it.
+    pub(super) key: Option<String>,
+}
+
 /// What to do with a run.
 #[derive(Debug, Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -42,7 +52,7 @@ pub(super) enum Action {
     Undo,
 }
 
-/// The five tools. Where plans call other systems, a change may reach out of the workspace.
+/// The tools. Where plans call other systems, a change may reach out of the workspace.
 pub(super) fn list(reaches_out: bool) -> ListToolsResult {
     static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| NAMES.into_iter().map(tool).collect());
     let mut tools = TOOLS.clone();
@@ -71,6 +81,11 @@ fn tool(name: &'static str) -> Tool {
             "Run the workspace's data checks, all or those selected, and give the report. Changes no rows.",
             described::<NewCheckRun>(),
         ),
+        "tables" => {
+            let about = "List the tables with their columns and references, and the verbs that change them; with `key`, \
+                         who changed that row and what it was before.";
+            return Tool::new(name, about, described::<AboutTables>()).annotate(hints(name));
+        }
         _ => (
             "Show a run with its diff, or decide on it: approve, reject, undo. Deciding needs the scope `approve`.",
             described::<AboutRun>(),
@@ -153,6 +168,6 @@ mod tests {
             assert_eq!(tool["annotations"]["openWorldHint"], false);
         }
         // About four bytes are a token; what every conversation carries must stay small.
-        assert!(text.len() < 8_000, "{} bytes", text.len());
+        assert!(text.len() < 8_600, "{} bytes", text.len());
     }
 }

@@ -60,7 +60,7 @@ async fn every_tool_gives_the_record_of_a_run_and_its_receipt() {
     let listed = result(&message(&shop, "X-None: 1", "tools/list", json!({}), &json!({})).await);
     let names: Vec<&str> =
         listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["ask", "code", "exec", "check", "run"]);
+    assert_eq!(names, ["ask", "code", "exec", "check", "run", "tables"]);
     let before = shop.stock().await;
     let bought = call(&shop, "ask", json!({ "request": "buy an Aviator", "plan": BUY })).await;
     assert_eq!(bought["structuredContent"]["state"], "committed", "{bought}");
@@ -156,6 +156,24 @@ async fn a_held_change_is_asked_about_with_its_diff_and_approved_as_it_was_shown
     let declined = answer(&no["requestState"], json!({ "action": "decline" }));
     let came = result(&message(&shop, "X-None: 1", "tools/call", declined, &asking()).await);
     assert_eq!(came["structuredContent"]["state"], "rejected", "{came}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tables_and_verbs_are_listed_and_a_row_tells_its_history() {
+    let shop = served().await;
+    let listed = call(&shop, "tables", json!({})).await;
+    let found = &listed["structuredContent"];
+    assert!(found["verbs"].is_array() && text(&listed).contains("quantity_in_stock"), "{listed}");
+    let bought = call(&shop, "ask", json!({ "request": "buy an Aviator", "plan": BUY })).await;
+    let history = call(&shop, "tables", json!({ "table": "inventory", "key": "SG001" })).await;
+    let newest = &history["structuredContent"]["events"][0];
+    assert_eq!(newest["run_id"], bought["structuredContent"]["run_id"], "{history}");
+    let none = call(&shop, "tables", json!({ "table": "nothing" })).await;
+    assert!(none["isError"] == true && text(&none).contains("nothing"), "{none}");
+    let by_condition = |condition: &str| format!("/v1/tables/inventory/rows?where={condition}");
+    let one = "%7B%22op%22:%22eq%22,%22path%22:%5B%22item_id%22%5D,%22value%22:%22SG001%22%7D";
+    assert_eq!(shop.get(&by_condition(one)).await.json()["rows"].as_array().unwrap().len(), 1);
+    assert_eq!(shop.get(&by_condition("price")).await.json()["code"], "bad_query");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -363,7 +381,7 @@ async fn the_typescript_library_asks_approves_and_undoes() {
     let program = programs.join("../../agent.mjs");
     std::fs::copy(format!("{FOLDER}/agent.mjs"), &program).unwrap();
     let printed = run_node(&shop, program.to_str().unwrap(), &[]).await.unwrap();
-    assert!(printed.contains("tools ask code exec check run"), "{printed}");
+    assert!(printed.contains("tools ask code exec check run tables"), "{printed}");
     assert!(
         printed.contains("Approve this change?") && printed.contains("committed then undone"),
         "{printed}"
