@@ -1,5 +1,6 @@
 //! `ordain init`: a new workspace, empty, from an example, or from somebody's own tables.
 
+mod database;
 mod from;
 mod proposal;
 
@@ -16,6 +17,7 @@ const EXAMPLES: &str = "\
 Examples:
   ordain init shop --from orders.csv customers.xlsx    your own tables, after a look and a question
   ordain init shop --from exports 'more/*.csv' --yes   folders and patterns, without a question
+  ordain init shop --from postgres://me@host/shop      a database, whose tables stay where they are
   ordain init --example sunglasses shop                a shop with stock, sales and rules, ready to be asked
   ordain init my-workspace                             an empty workspace
 
@@ -30,7 +32,8 @@ pub(crate) struct Args {
     /// The folder to make: new or empty
     #[arg(value_name = "DIR")]
     folder: PathBuf,
-    /// Start from your own tables: files (CSV, workbooks, JSON, Parquet, SQLite …), folders of files, patterns
+    /// Start from your own tables: files (CSV, workbooks, JSON, Parquet, SQLite …), folders of files, patterns,
+    /// or the address of a PostgreSQL database
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "example")]
     from: Vec<String>,
     /// Start from an example
@@ -46,6 +49,9 @@ pub(crate) struct Args {
 
 /// Carries out `ordain init`.
 pub(crate) fn run(args: &Args) -> Outcome {
+    if database::is_address(&args.from) {
+        return database::run(args);
+    }
     if !args.from.is_empty() {
         return from::run(args);
     }

@@ -166,7 +166,7 @@ fn history(out: &mut impl Write, (table, row): (&str, &str), found: &RowHistory)
     Ok(())
 }
 
-fn list(out: &mut impl Write, tables: &[TableInfo]) -> io::Result<()> {
+pub(crate) fn list(out: &mut impl Write, tables: &[TableInfo]) -> io::Result<()> {
     let mut grid = Grid::new(["table", "rows", "key", "columns", "rules"]);
     for info in tables {
         grid.row([

@@ -34,12 +34,11 @@ pub(super) fn run(args: &Args) -> Outcome {
             "`ordain tables describe FILE` says what is in one",
         ));
     }
-    let name = args.folder.file_name().map_or_else(|| "workspace".into(), |name| name.to_string_lossy());
-    let text = settings(&name, &tables);
+    let text = settings(&name_of(&args.folder), &tables);
     if !args.json {
         write_table(&mut io::stdout().lock(), &tables)?;
     }
-    if args.folder.exists() && fs_err::read_dir(&args.folder)?.next().is_some() {
+    if is_taken(&args.folder)? {
         return Err(would_have_written(args, &text, &tables)?);
     }
     if !args.yes && (args.json || !check::asks("Make a workspace of that?")?) {
@@ -53,10 +52,11 @@ fn files(from: &[String]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for named in from {
         if named.contains("://") {
-            let problem =
-                "the tables of a database stay where they are, so they are not copied from its address";
-            let hint = "set ORDAIN_STORE_URL to it and declare each as `[tables.NAME]`: docs/catalog.md";
-            return Err(Failure::usage(problem, hint));
+            let problem = format!("`{}` is no file", line(named.split("://").next().unwrap_or_default()));
+            return Err(Failure::usage(
+                problem,
+                "name files, or the address of one PostgreSQL database alone",
+            ));
         }
         let path = Path::new(named);
         if path.is_file() {
@@ -165,17 +165,35 @@ fn would_have_written(args: &Args, text: &str, tables: &[ProposedTable]) -> Resu
     Ok(Failure::usage(problem, "choose a new folder"))
 }
 
-/// Writes the workspace, and loads its rows. What could not be made whole is taken away again.
-fn write(args: &Args, text: &str, tables: &[ProposedTable], files: &[PathBuf]) -> Outcome {
-    let existed = args.folder.exists();
-    let made = make(args, text, tables, files);
-    if made.is_err() {
-        fs_err::remove_dir_all(&args.folder)?;
+/// Whether there is something in a folder.
+pub(super) fn is_taken(folder: &Path) -> io::Result<bool> {
+    Ok(folder.exists() && fs_err::read_dir(folder)?.next().is_some())
+}
+
+/// What the workspace in a folder is called.
+pub(super) fn name_of(folder: &Path) -> String {
+    folder.file_name().map_or_else(|| "workspace".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// Makes something in a folder that is new or empty. What could not be made whole is taken away again.
+pub(super) fn made_or_removed<T>(
+    folder: &Path,
+    make: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let existed = folder.exists();
+    let made = make();
+    if made.is_err() && folder.exists() {
+        fs_err::remove_dir_all(folder)?;
         if existed {
-            fs_err::create_dir(&args.folder)?;
+            fs_err::create_dir(folder)?;
         }
     }
-    let rows = made?;
+    made
+}
+
+/// Writes the workspace, and loads its rows.
+fn write(args: &Args, text: &str, tables: &[ProposedTable], files: &[PathBuf]) -> Outcome {
+    let rows = made_or_removed(&args.folder, || make(args, text, tables, files))?;
     let mut out = io::stdout().lock();
     if args.json {
         let written =

@@ -168,7 +168,7 @@ fn proposed_column(
         reasons.push(format!("kept as text, because not every value fits {kind}"));
     }
     if kind == "identifier" {
-        reasons.push("digits that are no quantity".to_owned());
+        reasons.push("an identifier, no quantity".to_owned());
     }
     if let Some(order) = text("order") {
         reasons.push(format!("{order} first"));
