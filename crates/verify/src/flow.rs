@@ -9,14 +9,11 @@
 
 mod branches;
 mod calls;
-mod classes;
 mod columns;
 mod conditions;
 mod containers;
 mod documents;
 mod expressions;
-mod frame_calls;
-mod frames;
 mod functions;
 mod modules;
 mod outcome;
@@ -36,13 +33,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::contract::Contract;
 use crate::effects::Effects;
-use crate::finding_code::FindingCode;
 use crate::names::scopes::{MODULE, ScopeId, Scopes};
 use crate::policy::Policy;
-use crate::report::{Draft, Report};
-use classes::Class;
+use crate::report::Report;
 use functions::Function;
-use outcome::{ANSWER, Declared, STATUS};
+use outcome::{ANSWER, STATUS};
 use state::{Mark, Reach, Slot, Snapshot, State};
 use usage::{Usage, WriteKind};
 use value::{Literal, Value};
@@ -69,8 +64,6 @@ pub(crate) fn judge<'a>(
         next_frame: 1,
         functions: Vec::new(),
         function_index: FxHashMap::default(),
-        classes: Vec::new(),
-        class_index: FxHashMap::default(),
         calls: Vec::new(),
         loops: Vec::new(),
         steps: 0,
@@ -78,8 +71,6 @@ pub(crate) fn judge<'a>(
         resolved: FxHashSet::default(),
         is_set: [false; 2],
         has_end: false,
-        declared: Declared::default(),
-        first_write: None,
         helper_writes: false,
         escaped: Vec::new(),
         unknown_writes: Vec::new(),
@@ -93,17 +84,9 @@ pub(crate) fn judge<'a>(
     flow.escaped_writes();
     flow.pending_columns();
     flow.report_outcome(body);
-    let Flow { usage, helper_writes, declared, report, .. } = flow;
+    let Flow { usage, helper_writes, .. } = flow;
     usage.finish(source, schema, effects);
     effects.may_write |= helper_writes;
-    if let Some(range) = declared.write.filter(|_| !effects.may_write) {
-        let draft = Draft::new(
-            FindingCode::DeclaredWriteButReads,
-            range,
-            "a change is declared, but nothing here writes",
-        );
-        report.add(draft.hint("write the change, or declare ACTION = \"read\""));
-    }
 }
 
 /// The walk's state.
@@ -120,8 +103,6 @@ struct Flow<'a, 'r, 's, 't> {
     next_frame: u32,
     functions: Vec<Function<'a>>,
     function_index: FxHashMap<TextRange, usize>,
-    classes: Vec<Class<'a>>,
-    class_index: FxHashMap<TextRange, usize>,
     /// Indices of the functions on the stack, against endless recursion.
     calls: Vec<usize>,
     loops: Vec<Loop<'a>>,
@@ -134,8 +115,6 @@ struct Flow<'a, 'r, 's, 't> {
     is_set: [bool; 2],
     /// Whether the program may end without an exception.
     has_end: bool,
-    declared: Declared,
-    first_write: Option<TextRange>,
     helper_writes: bool,
     /// Tables that were handed to something that cannot be followed.
     escaped: Vec<usize>,
@@ -191,7 +170,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             self.state.set(self.state.slot(0, name), value);
         }
         // A request needs both; a check's status is inside its result; other code needs neither.
-        if !matches!(self.policy.contract, Contract::Ask | Contract::Check) {
+        if self.policy.contract != Contract::Ask {
             self.is_set[STATUS] = true;
         }
         if !self.policy.contract.is_plan() {
@@ -257,7 +236,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.state.is_dead = false;
                 self.call_with_unknown(index);
                 self.state.roll_back(mark);
-                self.is_set = is_set;
+                if !self.functions[index].is_method {
+                    self.is_set = is_set;
+                }
             }
             index += 1;
         }

@@ -185,7 +185,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 // The exception may have come at any point of the body.
                 flow.state.may_have(&after_body);
                 if let Some(name) = &handler.name {
-                    flow.set_variable(name.as_str(), Value::Unknown, name.range());
+                    flow.set_variable(name.as_str(), Value::Unknown);
                 }
                 flow.body(&handler.body)
             }));
@@ -207,7 +207,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         for case in &statement.cases {
             paths.extend(self.branch(|flow| {
                 for name in pattern_names(&case.pattern) {
-                    flow.set_variable(name, Value::Unknown, case.pattern.range());
+                    flow.set_variable(name, Value::Unknown);
                 }
                 if let Some(guard) = &case.guard {
                     let _ = flow.eval(guard);

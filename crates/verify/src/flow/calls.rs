@@ -10,7 +10,7 @@ use crate::finding_code::FindingCode;
 use crate::report::Draft;
 
 /// The arguments of a call, evaluated.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Args<'a> {
     pub(super) positional: Vec<(TextRange, Value<'a>)>,
     pub(super) named: Vec<(&'a str, TextRange, Value<'a>)>,
@@ -27,10 +27,6 @@ impl<'a> Args<'a> {
     /// Arguments of which nothing is known.
     pub(super) fn unknown() -> Self {
         Self { is_open: true, ..Self::default() }
-    }
-
-    pub(super) fn copy(&self) -> Self {
-        Self { positional: self.positional.clone(), named: self.named.clone(), is_open: self.is_open }
     }
 
     /// The argument at a position or of a name.
@@ -124,9 +120,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Value::Query => self.query_call(None, &attribute.attr, args),
             Value::Path(path) => self.query_call(Some(path), &attribute.attr, args),
             Value::Row(shape) => self.row_call(shape, attribute, args),
-            Value::Frame(shape) => self.frame_call(shape, attribute, args),
-            Value::Groups(shape) => self.groups_call(shape, name, args),
-            Value::Series => self.series_call(name, args),
             Value::Record(_) | Value::List(_) | Value::Map(_) | Value::Tuple(_) => {
                 self.container_call(receiver, attribute, args)
             }
@@ -156,7 +149,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     _ => Value::Unknown,
                 }
             }
-            Value::Class(class) | Value::Instance(class) => self.class_call(receiver, *class, name, args),
             _ => {
                 self.unknown_call(name, args);
                 Value::Unknown
@@ -211,7 +203,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
     pub(super) fn invoke(&mut self, callee: &Value<'a>, args: &Args<'a>, range: TextRange) -> Value<'a> {
         match callee {
             Value::Function(function) => self.call_function(*function, args),
-            Value::Class(class) => self.new_instance(*class, args),
             Value::Builtin(name) => self.builtin_call(name, args, range),
             Value::Member(path) => self.module_call(&path.clone(), args, range),
             Value::Helper(name) => self.helper_call(name, args, range),
@@ -246,7 +237,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let may_write = self.policy.helper(name).is_some_and(|helper| helper.may_write);
         if may_write {
             self.helper_writes = true;
-            self.first_write.get_or_insert(range);
             if self.policy.read_only {
                 let message = format!("helper `{name}` may write, and nothing may be written here");
                 let draft = Draft::new(FindingCode::WriteInReadOnly, range, message);

@@ -28,22 +28,17 @@ impl<'a> Flow<'a, '_, '_, '_> {
         found.filter(|&index| !columns[index].hidden)
     }
 
-    /// A column is read from a row or a frame.
+    /// A column is read from a row.
     pub(super) fn read_column(&mut self, shape: &Shape<'a>, name: Literal<'a>) {
         match shape.column(self.schema, name.text) {
-            Column::Stored(columns) => {
-                for (table, column) in columns {
-                    if self.table(table).columns[column].hidden {
-                        self.hidden_column(table, name);
-                    } else {
-                        self.usage.read_column(table, column);
-                    }
-                }
+            Column::Stored(column) if self.table(shape.table).columns[column].hidden => {
+                self.hidden_column(shape.table, name);
             }
+            Column::Stored(column) => self.usage.read_column(shape.table, column),
             Column::Other => {}
             Column::Missing => {
                 let derived: Vec<&str> = shape.derived.iter().map(|derived| derived.text).collect();
-                self.unknown_column(&shape.sources.clone(), &derived, name);
+                self.unknown_column(&[shape.table], &derived, name);
             }
         }
     }
@@ -56,7 +51,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     self.read_column(shape, name);
                 }
             }
-            None => self.usage.read_shape(self.schema, shape),
+            None => self.usage.read_whole(shape.table),
         }
     }
 
@@ -79,7 +74,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
         });
         let known: Vec<&str> = visible.chain(derived.iter().copied()).collect();
         let owner = match tables {
-            [] => "this frame has no".to_owned(),
             [table] => format!("table `{}` has no", self.table(*table).name),
             several => {
                 let names = suggest::list(several.iter().map(|&table| self.table(table).name.as_str()));
@@ -192,7 +186,6 @@ fn misfit(holds: ColumnType, value: &Value<'_>, is_write: bool) -> Option<&'stat
         Value::Boolean(_) => "true or false",
         Value::List(_) | Value::Tuple(_) => "a list",
         Value::Record(_) | Value::Map(_) | Value::Row(_) => "a dict",
-        Value::Frame(_) => "a data frame",
         Value::Union(values) => {
             // Wrong only if each of them is.
             let mut first = None;

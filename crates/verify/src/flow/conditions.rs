@@ -165,8 +165,9 @@ impl<'a> Flow<'a, '_, '_, '_> {
         if sides.iter().any(|(_, value)| is_query(value)) {
             return self.compare_column(compare, &sides);
         }
-        if sides.iter().any(|(_, value)| matches!(value, Value::Series | Value::Frame(_))) {
-            return Value::Series;
+        // It may be a mask of a data frame.
+        if sides.iter().any(|(_, value)| matches!(value, Value::Unknown)) {
+            return Value::Unknown;
         }
         Value::Boolean(None)
     }

@@ -18,10 +18,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Value::Tuple(elements) => elements.iter().cloned().reduce(Value::join).unwrap_or(Value::Never),
             Value::Table(table) => {
                 self.read_table(*table, TextRange::default());
-                let shape = table.map_or_else(Shape::unknown, Shape::of_table);
-                Value::Row(Rc::new(shape))
+                Self::row_of(*table)
             }
-            Value::Groups(shape) => Value::tuple(vec![Value::Unknown, Value::Frame(shape.clone())]),
             Value::Record(record) if !record.is_open && record.spread.is_empty() => {
                 let keys: Vec<Literal<'a>> = record.entries.iter().map(|entry| entry.key).collect();
                 Value::Text(Text::Several(keys.into()))
@@ -44,11 +42,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
     pub(super) fn consume(&mut self, value: &Value<'a>) {
         match value {
             Value::Row(shape) => {
-                self.usage.read_shape(self.schema, shape);
+                self.usage.read_whole(shape.table);
                 self.write_live(shape);
-            }
-            Value::Frame(shape) | Value::Groups(shape) | Value::Indexer(shape) => {
-                self.usage.read_shape(self.schema, shape);
             }
             Value::List(element) | Value::Map(element) => self.consume(element),
             Value::Tuple(values) | Value::Union(values) => {
@@ -115,22 +110,15 @@ impl<'a> Flow<'a, '_, '_, '_> {
             },
             Value::Query => self.path(Self::text_of(key)),
             Value::Path(path) => Self::nested_path(path),
-            Value::Frame(shape) => self.frame_item(shape, key, slice),
-            Value::Groups(shape) => self.groups_item(shape, key),
-            Value::Indexer(shape) => self.indexer_item(shape, key, slice),
-            Value::Series => Value::Series,
             Value::Files => Value::WorkPath,
             Value::Text(_) => Value::Text(Text::Any),
             Value::Union(values) => {
                 let values = values.clone();
                 let known = Self::text_of(key);
                 // A column that one of the shapes has may be meant; it is wrong only if none has it.
-                let rows =
-                    values.iter().filter(|value| matches!(value, Value::Row(_) | Value::Frame(_))).count();
+                let rows = values.iter().filter(|value| matches!(value, Value::Row(_))).count();
                 let lacks = |flow: &Self, value: &Value<'a>| match (value, known.known()) {
-                    (Value::Row(shape) | Value::Frame(shape), Some([name])) => {
-                        flow.is_missing(shape, name.text)
-                    }
+                    (Value::Row(shape), Some([name])) => flow.is_missing(shape, name.text),
                     _ => false,
                 };
                 let all_lack =
@@ -378,12 +366,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                     self.consume(&value);
                 }
             }
-            Expr::Attribute(attribute) => match self.receiver(&attribute.value) {
-                Some(Value::Instance(class) | Value::Class(class)) => {
-                    self.set_attribute(class, attribute.attr.as_str(), value);
-                }
-                _ => self.consume(&value),
-            },
             _ => self.consume(&value),
         }
     }

@@ -69,7 +69,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
 
     /// A row that was read, perhaps changed, and is written back.
     fn write_row(&mut self, table: usize, shape: &Shape<'a>) {
-        self.usage.read_shape(self.schema, shape);
+        self.usage.read_whole(shape.table);
         self.usage.write_whole(table);
         for &name in &shape.derived {
             let _ = self.table_column(table, name);
@@ -88,18 +88,14 @@ impl<'a> Flow<'a, '_, '_, '_> {
         if !shape.is_live {
             return;
         }
-        for &table in &shape.sources {
-            self.usage.write(table, WriteKind::Change);
-            self.write_entry(table, entry);
-        }
+        self.usage.write(shape.table, WriteKind::Change);
+        self.write_entry(shape.table, entry);
     }
 
     /// A live row is handed to something that may change any of it.
     pub(super) fn write_live(&mut self, shape: &Shape<'a>) {
         if shape.is_live {
-            for &table in &shape.sources {
-                self.usage.write_whole(table);
-            }
+            self.usage.write_whole(shape.table);
         }
     }
 }

@@ -149,19 +149,12 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Value::Member(path) => Value::Member(format!("{path}.{name}").into()),
             Value::Table(table) => self.table_attribute(*table, name, range),
             Value::Row(shape) => {
-                // `row.doc_id`, or a column of a row of a data frame.
+                // `row.doc_id`, or a column.
                 if let Column::Stored(_) = shape.column(self.schema, name) {
                     self.read_column(shape, literal);
                 }
                 Value::Unknown
             }
-            Value::Frame(shape) => self.frame_attribute(shape, literal),
-            Value::Groups(shape) => {
-                self.read_columns(shape, &Text::One(literal));
-                Value::Groups(shape.clone())
-            }
-            Value::Class(class) | Value::Instance(class) => self.instance_attribute(value, *class, name),
-            Value::Series => Value::Series,
             Value::WorkPath => match name {
                 "parent" => Value::WorkPath,
                 _ => Value::Unknown,
@@ -233,12 +226,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
             {
                 left.join(right)
             }
-            (Value::Series | Value::Frame(_), ..) | (_, _, Value::Series | Value::Frame(_)) => {
-                for side in [&left, &right] {
-                    self.consume(side);
-                }
-                Value::Series
-            }
             (Value::WorkPath, Operator::Div, _) => Value::WorkPath,
             (Value::List(_), Operator::Add, Value::List(_)) => left.join(right),
             (Value::Record(one), Operator::BitOr, Value::Record(other)) => {
@@ -275,8 +262,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 operand
             }
             (UnaryOp::Not, _) => Value::Boolean(None),
-            (UnaryOp::Invert, Value::Condition(_) | Value::Series)
-            | (UnaryOp::USub | UnaryOp::UAdd, Value::Integer | Value::Real(_) | Value::Series) => operand,
+            (UnaryOp::Invert, Value::Condition(_))
+            | (UnaryOp::USub | UnaryOp::UAdd, Value::Integer | Value::Real(_)) => operand,
             _ => {
                 self.consume(&operand);
                 Value::Unknown

@@ -1,7 +1,7 @@
 //! Functions and lambdas of the program: walked where they are called, with what they are given.
 
-use ruff_python_ast::{ExprLambda, Parameters, StmtFunctionDef};
-use ruff_text_size::TextRange;
+use ruff_python_ast::{ExprLambda, Parameters, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextRange};
 
 use super::calls::Args;
 use super::state::Reach;
@@ -19,6 +19,8 @@ pub(super) struct Function<'a> {
     pub(super) loops: Vec<(TextRange, Vec<&'a str>)>,
     defaults: Vec<(&'a str, Value<'a>)>,
     pub(super) was_called: bool,
+    /// Of a class: that it is called is not seen.
+    pub(super) is_method: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -56,10 +58,34 @@ impl<'a> Flow<'a, '_, '_, '_> {
             return Value::Function(known);
         }
         let scope = self.scopes.at(range).unwrap_or(MODULE);
-        let function = Function { definition, scope, outer, loops, defaults, was_called: false };
+        let function =
+            Function { definition, scope, outer, loops, defaults, was_called: false, is_method: false };
         self.functions.push(function);
         self.function_index.insert(range, self.functions.len() - 1);
         Value::Function(self.functions.len() - 1)
+    }
+
+    /// A class: its methods are walked as functions that nobody calls, and what it holds goes out of sight.
+    pub(super) fn class(&mut self, definition: &'a StmtClassDef) -> Reach {
+        for base in definition.arguments.iter().flat_map(|arguments| &arguments.args) {
+            let value = self.eval(base);
+            self.consume(&value);
+        }
+        let scope = self.scopes.at(definition.range()).unwrap_or_default();
+        let (id, outer, mark) = (self.next_frame, self.frames.len() - 1, self.state.mark());
+        self.next_frame += 1;
+        self.frames.push(Frame { id, scope, outer, start: None, returns: Vec::new(), yields: None });
+        let reach = self.body(&definition.body);
+        self.frames.pop();
+        for value in self.state.snapshot(mark).of_frame(id) {
+            match value {
+                Value::Function(index) => self.functions[index].is_method = true,
+                other => self.consume(&other),
+            }
+        }
+        let value = self.decorated(&definition.decorator_list, Value::Unknown);
+        self.set_variable(definition.name.as_str(), value);
+        reach
     }
 
     /// Walks a function with the arguments of one call.

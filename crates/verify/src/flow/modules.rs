@@ -162,7 +162,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         let is_allowed = self.policy.allowed_calls.iter().any(|allowed| allowed == "open");
         if !is_given
             && !is_allowed
-            && let Some(entry) = blocked_calls::blocking_builtin("open", self.policy.contract)
+            && let Some(entry) = blocked_calls::blocking("open", self.policy.contract)
         {
             let message = format!("`open` may not be used on this path: {}", entry.reason);
             self.report.add(Draft::new(FindingCode::BlockedCall, range, message).hint(entry.instead));
@@ -250,7 +250,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 Value::Never
             }
             _ if path.starts_with("tinydb.operations.") => Self::operation(path, args),
-            _ if path.starts_with("pandas.") => self.pandas_call(path, args, range),
             _ => {
                 args.consume(self);
                 self.call_key(args, &Value::Unknown);

@@ -3,12 +3,10 @@
 
 use super::Flow;
 use super::calls::Args;
-use super::shape::Shape;
 use super::value::{Literal, Text, Value};
 use crate::Contract;
 use crate::finding_code::FindingCode;
 use crate::report::Draft;
-use std::rc::Rc;
 
 /// What runs a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +31,13 @@ impl<'a> Flow<'a, '_, '_, '_> {
     /// `db.query(sql, params)`
     pub(super) fn sql_rows(&mut self, args: &Args<'a>) -> Value<'a> {
         self.sql_call(args, Runner::Store);
-        Value::list(Value::Row(Rc::new(Shape::unknown())))
+        Value::list(Value::Unknown)
     }
 
     /// `sql(statement, params)`
     pub(super) fn sql_frame(&mut self, args: &Args<'a>) -> Value<'a> {
         self.sql_call(args, Runner::Cell);
-        Value::Frame(Rc::new(Shape::unknown()))
+        Value::Unknown
     }
 
     fn sql_call(&mut self, args: &Args<'a>, runner: Runner) {

@@ -37,6 +37,13 @@ pub(crate) struct Snapshot<'a> {
     changes: Vec<(Slot, Value<'a>)>,
 }
 
+impl<'a> Snapshot<'a> {
+    /// What the path has set in one frame.
+    pub(crate) fn of_frame(self, frame: u32) -> impl Iterator<Item = Value<'a>> {
+        self.changes.into_iter().filter(move |(slot, _)| slot.0 == frame).map(|(_, value)| value)
+    }
+}
+
 /// A place in the journal to go back to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mark(usize);

@@ -26,8 +26,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
         self.steps += 1;
         let reach = match stmt {
             Stmt::Expr(statement) => {
-                let value = self.eval(&statement.value);
-                self.dropped(&statement.value, &value);
+                let _ = self.eval(&statement.value);
+                self.dropped(&statement.value);
                 Reach::Next
             }
             Stmt::Assign(statement) => {
@@ -62,7 +62,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Stmt::FunctionDef(function) => {
                 let value = self.define(Definition::Function(function), function.range());
                 let value = self.decorated(&function.decorator_list, value);
-                self.set_variable(function.name.as_str(), value, function.name.range());
+                self.set_variable(function.name.as_str(), value);
                 Reach::Next
             }
             Stmt::ClassDef(class) => self.class(class),
@@ -78,7 +78,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             Stmt::Delete(statement) => {
                 for target in &statement.targets {
                     if let Expr::Name(name) = target {
-                        self.set_variable(name.id.as_str(), Value::Unknown, name.range());
+                        self.set_variable(name.id.as_str(), Value::Unknown);
                     }
                 }
                 Reach::Next
@@ -97,17 +97,13 @@ impl<'a> Flow<'a, '_, '_, '_> {
     }
 
     /// A value that a statement computes and that is not used.
-    fn dropped(&mut self, expr: &'a Expr, value: &Value<'a>) {
+    fn dropped(&mut self, expr: &'a Expr) {
         let Expr::Call(call) = expr else { return };
         let Expr::Attribute(attribute) = &*call.func else { return };
         let name = attribute.attr.as_str();
         let is_read = matches!(name, "search" | "get" | "all" | "count" | "contains")
             && matches!(self.receiver(&attribute.value), Some(Value::Table(_)));
-        // A frame that was changed in place gives None.
-        let is_new_frame = matches!(value, Value::Frame(_))
-            && matches!(self.receiver(&attribute.value), Some(Value::Frame(_)))
-            && self.policy.contract.is_plan();
-        if is_read || is_new_frame {
+        if is_read {
             let message = format!("`{name}` gives a new value, which is dropped");
             let draft = Draft::new(FindingCode::UnusedResult, call.range(), message);
             self.report.add(draft.hint("assign the result, or remove the statement"));
@@ -175,7 +171,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
             let path = alias.name.as_str();
             let top = path.split('.').next().unwrap_or(path);
             let (name, path) = alias.asname.as_ref().map_or((top, top), |name| (name.as_str(), path));
-            self.set_variable(name, Value::Member(path.into()), alias.range());
+            self.set_variable(name, Value::Member(path.into()));
         }
         Reach::Next
     }
@@ -185,7 +181,7 @@ impl<'a> Flow<'a, '_, '_, '_> {
         for alias in &import.names {
             let name = alias.asname.as_ref().unwrap_or(&alias.name);
             let path = format!("{module}.{}", alias.name);
-            self.set_variable(name.as_str(), Value::Member(path.into()), alias.range());
+            self.set_variable(name.as_str(), Value::Member(path.into()));
         }
         Reach::Next
     }

@@ -6,7 +6,6 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
 use super::Flow;
-use super::shape::Shape;
 use super::state::Reach;
 use super::value::{Entry, Literal, Value};
 
@@ -14,23 +13,14 @@ impl<'a> Flow<'a, '_, '_, '_> {
     /// Gives a target a value.
     pub(super) fn assign(&mut self, target: &'a Expr, value: Value<'a>) {
         match target {
-            Expr::Name(name) => self.set_variable(name.id.as_str(), value, name.range()),
+            Expr::Name(name) => self.set_variable(name.id.as_str(), value),
             Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
                 self.unpack(elts, &value);
             }
             Expr::Starred(starred) => self.assign(&starred.value, Value::list(value)),
             Expr::Subscript(subscript) => self.store(subscript, value),
             Expr::Attribute(attribute) => {
-                let owner = self.eval(&attribute.value);
-                if let Value::Instance(class) | Value::Class(class) = owner {
-                    self.set_attribute(class, attribute.attr.as_str(), value);
-                    return;
-                }
-                if let Value::Frame(shape) = owner {
-                    // `frame.columns = […]` renames everything.
-                    self.consume(&Value::Frame(shape));
-                    self.set_receiver(&attribute.value, Value::Frame(Rc::new(Shape::unknown())));
-                }
+                let _ = self.eval(&attribute.value);
                 self.consume(&value);
             }
             _ => self.consume(&value),
@@ -88,7 +78,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 let mut changed = (**record).clone();
                 for name in &names {
                     changed = changed.with(entry(name));
-                    self.result_key(&subscript.value, name.text, &value);
                 }
                 if names.is_empty() {
                     changed.is_open = true;
@@ -110,17 +99,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
                 self.set_receiver(&subscript.value, Value::Row(Rc::new(changed)));
                 self.consume(&value);
             }
-            Value::Frame(shape) => {
-                let changed = match key {
-                    Value::Text(text) if text.known().is_some() => {
-                        names.iter().fold((**shape).clone(), |shape, name| shape.with(*name))
-                    }
-                    _ => shape.open(),
-                };
-                self.consume(&value);
-                self.set_receiver(&subscript.value, Value::Frame(Rc::new(changed)));
-            }
-            Value::Indexer(shape) => self.store_at(subscript, shape, key, &value),
             Value::Map(element) => {
                 let joined = (**element).clone().join(value);
                 self.set_receiver(&subscript.value, Value::map(joined));
@@ -133,45 +111,12 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
     }
 
-    /// `frame.loc[rows, "column"] = value`
-    fn store_at(
-        &mut self,
-        subscript: &'a ast::ExprSubscript,
-        shape: &Rc<Shape<'a>>,
-        key: &Value<'a>,
-        value: &Value<'a>,
-    ) {
-        self.consume(value);
-        let changed = match key {
-            Value::Tuple(parts) => match parts
-                .last()
-                .map(Self::text_of)
-                .as_ref()
-                .and_then(|text| text.known().map(<[Literal<'a>]>::to_vec))
-            {
-                Some(names) => names.iter().fold((**shape).clone(), |shape, name| shape.with(*name)),
-                None => shape.open(),
-            },
-            _ => shape.open(),
-        };
-        if let Expr::Attribute(attribute) = &*subscript.value {
-            self.set_receiver(&attribute.value, Value::Frame(Rc::new(changed)));
-        }
-    }
-
-    fn result_key(&mut self, owner: &Expr, key: &str, value: &Value<'a>) {
-        let is_result = matches!(owner, Expr::Name(name) if name.id.as_str() == "result");
-        if is_result && self.policy.contract == crate::Contract::Check {
-            self.check_result_key(key, value);
-        }
-    }
-
     pub(super) fn augmented(&mut self, statement: &'a ast::StmtAugAssign) -> Reach {
         let right = self.eval(&statement.value);
         if let Expr::Name(name) = &*statement.target {
             let left = self.eval(&statement.target);
             let value = self.combine(left, statement.op, right);
-            self.set_variable(name.id.as_str(), value, name.range());
+            self.set_variable(name.id.as_str(), value);
         } else {
             let left = self.eval(&statement.target);
             let value = self.combine(left, statement.op, right);

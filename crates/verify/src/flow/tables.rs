@@ -80,6 +80,23 @@ impl<'a> Flow<'a, '_, '_, '_> {
         joined
     }
 
+    /// `frame(name)`: pandas may look at every column.
+    pub(super) fn frame_of(&mut self, args: &Args<'a>, range: TextRange) -> Value<'a> {
+        // One of several tables of a file: the file is named first.
+        if let Some((_, name)) = args.get("name", 0)
+            && args.get("table", 1).is_none()
+        {
+            let tables = self.tables_of(&name.clone(), Value::Table);
+            for alternative in tables.alternatives() {
+                if let Value::Table(table) = alternative {
+                    self.read_table(*table, range);
+                    self.read_whole(*table);
+                }
+            }
+        }
+        Value::Unknown
+    }
+
     pub(super) fn database_call(&mut self, attribute: &'a ExprAttribute, args: &Args<'a>) -> Value<'a> {
         match attribute.attr.as_str() {
             "table" => match args.get("name", 0) {
@@ -230,9 +247,8 @@ impl<'a> Flow<'a, '_, '_, '_> {
         }
     }
 
-    fn row_of(table: Option<usize>) -> Value<'a> {
-        let shape = table.map_or_else(Shape::unknown, Shape::of_table);
-        Value::Row(Rc::new(shape))
+    pub(super) fn row_of(table: Option<usize>) -> Value<'a> {
+        table.map_or(Value::Unknown, |table| Value::Row(Rc::new(Shape::of_table(table))))
     }
 
     /// An attribute of a table that is not called at once.
@@ -278,7 +294,6 @@ impl<'a> Flow<'a, '_, '_, '_> {
 
     /// A table is written.
     pub(super) fn write_table(&mut self, table: Option<usize>, kind: WriteKind, range: TextRange) {
-        self.first_write.get_or_insert(range);
         if self.policy.read_only {
             let draft = Draft::new(FindingCode::WriteInReadOnly, range, "nothing may be written here");
             self.report.add(draft.hint("leave the write out, or run it where writing is allowed"));

@@ -2,7 +2,6 @@
 
 use ordain_types::Schema;
 
-use super::shape::{Column, Shape};
 use crate::effects::{Effects, TableRead, TableWrite};
 
 /// What was used so far, by index of table and column.
@@ -52,23 +51,6 @@ impl Usage {
 
     pub(crate) fn read_whole(&mut self, table: usize) {
         self.reads[table].get_or_insert_default().whole = true;
-    }
-
-    /// Every column that a shape brought from its tables.
-    pub(crate) fn read_shape(&mut self, schema: &Schema, shape: &Shape<'_>) {
-        let Some(only) = &shape.only else {
-            for &table in &shape.sources {
-                self.read_whole(table);
-            }
-            return;
-        };
-        for name in only {
-            if let Column::Stored(columns) = shape.column(schema, name) {
-                for (table, column) in columns {
-                    self.read_column(table, column);
-                }
-            }
-        }
     }
 
     pub(crate) fn write(&mut self, table: usize, kind: WriteKind) {

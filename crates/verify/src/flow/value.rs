@@ -34,14 +34,6 @@ pub(crate) enum Value<'a> {
     /// `increment("quantity_in_stock")`.
     Operation(Rc<Operation<'a>>),
     Row(Rc<Shape<'a>>),
-    /// A data frame.
-    Frame(Rc<Shape<'a>>),
-    /// `frame.groupby(…)`.
-    Groups(Rc<Shape<'a>>),
-    /// `frame.loc`.
-    Indexer(Rc<Shape<'a>>),
-    /// A column or a mask of a data frame.
-    Series,
     /// A dict whose keys are known.
     Record(Rc<Record<'a>>),
     /// A list, set or iterator of such values.
@@ -51,10 +43,6 @@ pub(crate) enum Value<'a> {
     Tuple(Rc<[Value<'a>]>),
     /// A function or lambda of the program.
     Function(usize),
-    /// A class of the program.
-    Class(usize),
-    /// An object of such a class.
-    Instance(usize),
     /// `operator.itemgetter("price")`.
     Getter(Text<'a>),
     /// A member of a module by its full name: `pandas.DataFrame`.
@@ -205,9 +193,6 @@ impl<'a> Value<'a> {
                 Self::Tuple(pairs.map(|(left, right)| left.clone().join(right.clone())).collect())
             }
             (Self::Row(left), Self::Row(right)) if left.is_alike(&right) => Self::Row(left.either(&right)),
-            (Self::Frame(left), Self::Frame(right)) if left.is_alike(&right) => {
-                Self::Frame(left.either(&right))
-            }
             (left, right) => union(&left, &right),
         }
     }
@@ -219,18 +204,12 @@ impl<'a> Value<'a> {
             | (Self::Integer, Self::Integer)
             | (Self::Database, Self::Database)
             | (Self::Query, Self::Query)
-            | (Self::Series, Self::Series)
             | (Self::Files, Self::Files)
             | (Self::WorkPath, Self::WorkPath) => true,
             (Self::Table(left), Self::Table(right)) => left == right,
             (Self::Method(left, name), Self::Method(right, other)) => left == right && name == other,
-            (Self::Row(left), Self::Row(right))
-            | (Self::Frame(left), Self::Frame(right))
-            | (Self::Groups(left), Self::Groups(right))
-            | (Self::Indexer(left), Self::Indexer(right)) => Rc::ptr_eq(left, right) || left == right,
-            (Self::Function(left), Self::Function(right))
-            | (Self::Class(left), Self::Class(right))
-            | (Self::Instance(left), Self::Instance(right)) => left == right,
+            (Self::Row(left), Self::Row(right)) => Rc::ptr_eq(left, right) || left == right,
+            (Self::Function(left), Self::Function(right)) => left == right,
             (Self::Member(left), Self::Member(right)) => left == right,
             (Self::Builtin(left), Self::Builtin(right)) | (Self::Helper(left), Self::Helper(right)) => {
                 left == right

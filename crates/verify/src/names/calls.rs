@@ -49,7 +49,7 @@ fn builtin(names: &mut Names<'_, '_, '_>, name: &str, range: TextRange) {
     if name == "open" || policy.allowed_calls.iter().any(|allowed| allowed == name) {
         return;
     }
-    let (reason, instead) = if let Some(entry) = blocked_calls::blocking_builtin(name, policy.contract) {
+    let (reason, instead) = if let Some(entry) = blocked_calls::blocking(name, policy.contract) {
         (entry.reason, entry.instead)
     } else if policy.blocked_calls.iter().any(|blocked| blocked == name) {
         ("the policy of this workspace blocks it", "do without it")
@@ -79,7 +79,7 @@ pub(crate) fn member_refusal(path: &str, policy: &Policy) -> Option<(&'static st
     if is_allowed || blocked_imports::blocking(path).is_some() {
         return None;
     }
-    if let Some(entry) = blocked_calls::blocking_member(path, policy.contract) {
+    if let Some(entry) = blocked_calls::blocking(path, policy.contract) {
         return Some((entry.reason, entry.instead.to_owned()));
     }
     if policy.blocked_calls.iter().any(|blocked| blocked == path) {

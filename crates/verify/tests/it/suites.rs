@@ -54,20 +54,7 @@ macro_rules! suites {
     };
 }
 
-suites!(
-    answers,
-    calls,
-    columns,
-    conditions,
-    declarations,
-    frames,
-    imports,
-    limits,
-    names,
-    repeatable,
-    tables,
-    types
-);
+suites!(answers, calls, columns, conditions, frames, imports, limits, names, repeatable, tables, types);
 
 fn run(suite: &str, text: &str) {
     let mut failures = String::new();
