@@ -1,13 +1,13 @@
 //! The cluster that a command has to do with: named by a flag or by the environment.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_server::cluster::{Announced, ClusterOptions, LedgerEnds, Link, Nats};
 use ordain_server::grpc::ExecutorPool;
-use ordain_store::{Database, Secret, Store, StoreOptions};
-use ordain_workspace::{Version, Workspace};
+use ordain_store::{Database, Secret, Store};
+use ordain_workspace::Workspace;
 
 use crate::failure::Failure;
 
@@ -20,11 +20,6 @@ pub(crate) struct ClusterArgs {
 }
 
 impl ClusterArgs {
-    /// Whether a cluster is named.
-    pub(crate) fn is_named(&self) -> bool {
-        self.servers().is_some()
-    }
-
     fn servers(&self) -> Option<String> {
         self.cluster.clone().or_else(|| variable("ORDAIN_CLUSTER"))
     }
@@ -46,26 +41,14 @@ impl ClusterArgs {
         Ok(Some(Link::connect(&options, name).await?))
     }
 
-    /// Takes the published version of the workspace into the folder of a node, before anything in it is read, and says what
-    /// that changed. A database that is older than other nodes know is refused first.
-    pub(crate) async fn take_in(
-        &self,
-        root: &Path,
-        options: StoreOptions,
-    ) -> Result<(Version, Option<String>), Failure> {
-        let Some(link) = self.connect("ordain").await? else { return Ok(Default::default()) };
-        check_shared(&options.database)?;
-        let store = Store::open(StoreOptions { allow_older: true, ..options }).await?;
-        let (told, _) = LedgerEnds::find(&link, &store.id().await?).await?.last().await?;
-        store.meet_end(told.as_deref()).await?;
-        Ok(Version::take_in(root, &store).await?.unwrap_or_default())
-    }
-
-    /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named.
+    /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named. A database that is older than
+    /// other nodes know is refused.
     pub(crate) async fn join(&self, workspace: &Workspace, store: &Store) -> Result<Option<Nats>, Failure> {
         let Some(link) = self.connect("ordain").await? else { return Ok(None) };
         check_shared(&workspace.database)?;
         let (id, fingerprint) = (store.id().await?, workspace.fingerprint()?);
+        let (newest, _) = LedgerEnds::find(&link, &id).await?.last().await?;
+        store.meet_end(newest.as_deref()).await?;
         Ok(Some(Box::pin(Nats::join(link, &id, &fingerprint)).await?))
     }
 }

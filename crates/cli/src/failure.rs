@@ -16,7 +16,7 @@ use ordain_server::http::ServeLockError;
 use ordain_server::trace::TraceSettingsError;
 use ordain_store::StoreError;
 use ordain_tools::ToolError;
-use ordain_workspace::{InitError, VersionError, WorkspaceError};
+use ordain_workspace::{InitError, WorkspaceError};
 
 use crate::show::line;
 
@@ -151,15 +151,6 @@ impl From<serde_json::Error> for Failure {
 impl From<WorkspaceError> for Failure {
     fn from(error: WorkspaceError) -> Self {
         Self::of(USAGE, &error, error.hint.as_deref())
-    }
-}
-
-impl From<VersionError> for Failure {
-    fn from(error: VersionError) -> Self {
-        match error {
-            VersionError::Workspace(error) => error.into(),
-            VersionError::Store(error) => error.into(),
-        }
     }
 }
 

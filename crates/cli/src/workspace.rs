@@ -54,16 +54,6 @@ impl WorkspaceArgs {
         }
     }
 
-    /// The workspace's folder, where its files may still have to come from the cluster.
-    pub(crate) fn folder_of_node(&self) -> Result<PathBuf, WorkspaceError> {
-        let here = std::path::absolute(".").unwrap_or_else(|_| PathBuf::from("."));
-        match self.named() {
-            Some(folder) => Ok(folder),
-            None if Workspace::has_key(&here) => Ok(here),
-            None => Workspace::find(&here),
-        }
-    }
-
     fn named(&self) -> Option<PathBuf> {
         self.workspace.clone().or_else(|| std::env::var_os("ORDAIN_WORKSPACE").map(PathBuf::from))
     }
@@ -80,7 +70,7 @@ impl WorkspaceArgs {
 
     /// Whether there is a workspace: a named one, or one around the current folder.
     pub(crate) fn is_there(&self) -> bool {
-        self.is_named() || Workspace::find(&PathBuf::from(".")).is_ok()
+        self.named().is_some() || Workspace::find(&PathBuf::from(".")).is_ok()
     }
 
     /// Whether somebody said which workspace is meant.

@@ -59,8 +59,7 @@ use std::sync::Arc;
 use ordain_checks::ChecksError;
 use ordain_engine::Engine;
 use ordain_store::Store;
-use ordain_workspace::{Arrival, Version, Workspace, WorkspaceError};
-use tokio::sync::RwLock;
+use ordain_workspace::Workspace;
 
 use crate::shared::TakenIn;
 
@@ -72,20 +71,12 @@ pub struct Checks {
     history: history::SharedHistory,
     /// The results of checks on other nodes that this one has taken in.
     taken_in: TakenIn,
-    /// Files of `data` are read by many at once, and replaced by one alone.
-    data: Arc<RwLock<()>>,
 }
 
 impl Checks {
     /// The checks of a workspace, run by its engine.
     pub fn new(workspace: Arc<Workspace>, engine: Engine) -> Self {
-        Self {
-            workspace,
-            engine,
-            history: Arc::default(),
-            taken_in: TakenIn::default(),
-            data: Arc::default(),
-        }
+        Self { workspace, engine, history: Arc::default(), taken_in: TakenIn::default() }
     }
 
     /// The store, which keeps the ledger and the code.
@@ -96,12 +87,6 @@ impl Checks {
     /// The workspace.
     pub fn workspace(&self) -> &Workspace {
         &self.workspace
-    }
-
-    /// Takes up files of `data` that were fetched, all of them between two runs of checks.
-    pub async fn take_up(&self, arrival: Arrival) -> Result<Version, WorkspaceError> {
-        let _alone = self.data.write().await;
-        arrival.put_in_place()
     }
 
     /// The files in `data` that are tables. One with the first rows of a table of the store is none beside that.

@@ -303,7 +303,6 @@ impl Checks {
         stored: BTreeMap<String, Stored>,
         jobs: usize,
     ) -> Result<Tables, EngineError> {
-        let _reading = self.data.read().await;
         let folder = self.cache_folder();
         fs_err::create_dir_all(&folder).map_err(ChecksError::state("make the table cache"))?;
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.contains(name));

@@ -236,10 +236,7 @@ fn altered(name: &str) -> StoreError {
     StoreError::Declaration {
         what: format!("the file `{name}` in the store"),
         message: "its content is not what was kept, so it is not used".to_owned(),
-        hint: Some(
-            "somebody changed it where files are kept; carry out the run or `ordain serve cluster publish` again"
-                .to_owned(),
-        ),
+        hint: Some("somebody changed it where files are kept; carry out the run again".to_owned()),
     }
 }
 

@@ -53,8 +53,6 @@ pub(super) struct File {
 pub(super) struct WorkspaceSection {
     pub(super) name: Option<String>,
     pub(super) statuses: Statuses,
-    /// Further files and folders that nodes of a cluster need, such as programs of tools.
-    pub(super) files: Vec<String>,
 }
 
 /// `["backordered"]`, or `{ backordered = "it comes later" }`.

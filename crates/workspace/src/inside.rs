@@ -39,7 +39,7 @@ pub fn check(root: &Path, named: &Path) -> Result<(), String> {
 }
 
 /// Opens an ordinary file below the root; `None` if there is none.
-pub(crate) fn open(root: &Path, path: &Path) -> Result<Option<File>, String> {
+fn open(root: &Path, path: &Path) -> Result<Option<File>, String> {
     const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
     let path = path.strip_prefix(root).unwrap_or(path);
     let folder = rustix::fs::openat(CWD, root, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())

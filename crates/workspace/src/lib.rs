@@ -18,7 +18,6 @@ mod roles;
 mod schedules;
 mod settings;
 mod trust;
-mod version;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -43,7 +42,6 @@ pub use roles::DeclaredRole;
 pub use schedules::{Scheduled, ScheduledTask};
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
 pub use trust::{Accepted, TrustList};
-pub use version::{Arrival, Followed, Publication, Version, VersionError};
 
 /// The file that makes a folder a workspace.
 pub(crate) const FILE: &str = "ordain.toml";
@@ -71,8 +69,6 @@ pub struct Workspace {
     pub name: String,
     /// Statuses that plans may set besides the usual ones, and when they are set.
     pub statuses: BTreeMap<String, String>,
-    /// Further files and folders that belong to it, such as programs of tools.
-    pub files: Vec<String>,
     /// The policy, as the model reads it.
     pub policy: String,
     /// Python that defines functions for plans.
@@ -159,24 +155,6 @@ impl Workspace {
         trust::asked(root, &file, &environment)
     }
 
-    /// How the store of a folder is opened to take in a workspace whose files may not be there yet: where it is, as the
-    /// environment or the folder's `ordain.toml` says, and nothing about tables.
-    pub fn store_of(root: &Path) -> Result<StoreOptions, WorkspaceError> {
-        if !root.join(FILE).exists() && !has_checks(root) && !Self::has_key(root) {
-            let hint = "copy ordain.toml, or `.ordain/ledger.key` and `.ordain/ledger.checkpoint` of another node, into it";
-            return Err(WorkspaceError { hint: Some(hint.to_owned()), ..WorkspaceError::none(root) });
-        }
-        let (_, file, environment) = Self::read_if_there(root)?;
-        trust::check(&trust::asked(root, &file, &environment)?)?;
-        let workspace = Self::from_parts(root, file, environment)?;
-        Ok(StoreOptions { tables: Vec::new(), invariants: Vec::new(), ..workspace.store_options() })
-    }
-
-    /// Whether a folder has the key of a ledger, and so can be a node's before it has any other file.
-    pub fn has_key(root: &Path) -> bool {
-        root.join(STATE).join("ledger.key").is_file()
-    }
-
     /// The text of one of its files; `None` if there is no such file.
     pub fn text(&self, name: &str, bytes_max: u64) -> Result<Option<String>, WorkspaceError> {
         inside::text(&self.root, name, bytes_max)
@@ -186,11 +164,6 @@ impl Workspace {
         if inside::text(root, FILE, FILE_BYTES_MAX)?.is_none() && !has_checks(root) {
             return Err(WorkspaceError::none(root));
         }
-        Self::read_if_there(root)
-    }
-
-    /// The same, where a folder without the file says nothing.
-    fn read_if_there(root: &Path) -> Result<(String, file::File, Environment), WorkspaceError> {
         let text = inside::text(root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
         // Two levels: below them are the files of runs, whose names nobody knows before.
         inside::check_folder(root, STATE, 2).map_err(|message| WorkspaceError {
@@ -331,7 +304,6 @@ impl Workspace {
             root: root.to_owned(),
             name,
             statuses: file.workspace.statuses.0,
-            files: file.workspace.files,
             policy: String::new(),
             helpers: String::new(),
             database,

@@ -17,7 +17,7 @@ use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockErro
 use ordain_server::trace::traced;
 use ordain_standing::Checks;
 use ordain_types::{parse_bytes, parse_duration};
-use ordain_workspace::{Version, Workspace};
+use ordain_workspace::Workspace;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -166,15 +166,8 @@ pub(crate) fn run(command: &Command) -> Outcome {
 
 /// Serves, and calls `found` once there is something to open.
 pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
-    let workspace = if args.cluster.is_named() { None } else { Some(args.workspace.load()?) };
-    let (root, store) = if let Some(workspace) = &workspace {
-        (workspace.root.clone(), workspace.store_options())
-    } else {
-        let root = args.workspace.folder_of_node()?;
-        let store = Workspace::store_of(&root)?;
-        (root, store)
-    };
-    let lock = match (take_lock(args, &store.state), found) {
+    let workspace = args.workspace.load()?;
+    let lock = match (take_lock(args, &workspace.state()), found) {
         (Err(ServeLockError::Taken { address: Some(address), .. }), Some(found)) => {
             found(&address);
             return Ok(ExitCode::SUCCESS);
@@ -186,15 +179,9 @@ pub(crate) fn run_and(args: &Args, found: Option<OnReady>) -> Outcome {
         }
         (lock, _) => lock?,
     };
-    let (workspace, taken_in) = if let Some(workspace) = workspace {
-        (workspace, <(Version, Option<String>)>::default())
-    } else {
-        let taken_in = runtime::on_one_thread(Box::pin(args.cluster.take_in(&root, store)))??;
-        (Workspace::load(&root)?, taken_in)
-    };
     args.executor.ensure_python(Profile::Core, &workspace)?;
     http::raise_descriptor_limit();
-    runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, taken_in, found)))?
+    runtime::on_all_threads(Box::pin(serve(args, &workspace, lock, found)))?
 }
 
 /// Takes the right to serve. Clients that start servers at the same moment find the one that was first.
@@ -212,16 +199,9 @@ fn take_lock(args: &Args, state: &Path) -> Result<ServeLock, ServeLockError> {
     }
 }
 
-async fn serve(
-    args: &Args,
-    workspace: &Workspace,
-    mut lock: ServeLock,
-    taken_in: (Version, Option<String>),
-    found: Option<OnReady>,
-) -> Outcome {
+async fn serve(args: &Args, workspace: &Workspace, mut lock: ServeLock, found: Option<OnReady>) -> Outcome {
     let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
-    (options.version, options.taken_in) = taken_in;
     if let Err(error) = http::check_address(&options, &store).await {
         return Err(Failure::of(USAGE, &error, error.hint().as_deref()));
     }

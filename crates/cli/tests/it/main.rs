@@ -25,7 +25,7 @@ mod newcomer;
 mod nodes;
 mod nodes_checks;
 mod nodes_faults;
-mod nodes_files;
+mod nodes_folders;
 mod nodes_sessions;
 mod nodes_traces;
 mod nodes_work;

@@ -5,7 +5,6 @@
 //! end in the store.
 
 mod care;
-mod files;
 mod work;
 
 use std::convert::Infallible;
@@ -22,7 +21,6 @@ use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 
 pub(crate) use care::Troubles;
-pub(crate) use files::HeldVersion;
 pub(crate) use work::Working;
 
 use super::caller::Caller;

@@ -90,10 +90,6 @@ fn serve_boxed(listener: Listener, service: Service, stop: BoxFuture<'static, ()
 async fn serve_until(listener: Listener, service: Service, stop: BoxFuture<'static, ()>) {
     let router = super::router(&service);
     let options = &service.inner.options;
-    if let Some(difference) = &options.taken_in {
-        let version = options.version.number;
-        service.inner.log.event(&format!("took in version {version} of the workspace; {difference}"));
-    }
     let places = Places::new(most(options.connections_max), options.connections_per_address);
     let spare = spare_router();
     let graceful = GracefulShutdown::new();

@@ -10,9 +10,9 @@ use ordain_cell::LocalExecutor;
 use ordain_engine::{Engine, Planner};
 use ordain_planner::ModelSettings;
 use ordain_standing::Checks;
-use ordain_workspace::{Environment, Version};
+use ordain_workspace::Environment;
 
-use super::cluster::{HeldVersion, Troubles, Working};
+use super::cluster::{Troubles, Working};
 use super::keyring::KeyRing;
 use super::live::LiveRuns;
 use super::log::{Log, LogFormat};
@@ -56,10 +56,6 @@ pub struct HttpOptions {
     pub executors: Option<Arc<ExecutorPool>>,
     /// The cluster that this server is a node of, perhaps the only one.
     pub cluster: Arc<dyn Cluster>,
-    /// The version of the workspace's files that it took in from the cluster; the first one is 1.
-    pub version: Version,
-    /// How that version differs from the one that the folder had, if it does.
-    pub taken_in: Option<String>,
     /// Runs of the cluster's queue that it carries out at once, besides one of checks or of the clock.
     pub slots: u32,
     /// The workspace's state, whose disk must have room.
@@ -125,8 +121,6 @@ impl HttpOptions {
             local: None,
             executors: None,
             cluster: Arc::new(Alone),
-            version: Version::default(),
-            taken_in: None,
             slots: 16,
             state,
             tracer: Tracer::default(),
@@ -184,7 +178,6 @@ pub(crate) struct Inner {
     pub(crate) live: LiveRuns,
     pub(crate) working: Working,
     pub(crate) troubles: Troubles,
-    pub(crate) version: HeldVersion,
     pub(crate) retries: Retries,
     pub(crate) questions: Questions,
     pub(crate) sessions: SessionBook,
@@ -213,7 +206,6 @@ impl Service {
             live: LiveRuns::new(options.runs_max),
             working: Working::new(options.slots),
             troubles: Troubles::default(),
-            version: HeldVersion::new(&options.version),
             retries: Retries::default(),
             questions: Questions::default(),
             sessions: SessionBook::default(),

@@ -36,9 +36,6 @@ pub struct NodeMember {
     pub version: String,
     /// The fingerprint of its workspace.
     pub workspace: String,
-    /// The version of the workspace's files that it has; 0 if it took none in.
-    #[serde(default)]
-    pub files: u64,
     /// Runs that it carries out at once.
     pub slots: usize,
     /// Runs that it carries out now.

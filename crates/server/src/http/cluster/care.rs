@@ -62,7 +62,6 @@ impl Service {
             self.keep_telling(cluster),
             self.keep_counting(cluster),
             self.keep_offering(cluster),
-            self.keep_following(),
             self.keep_ledger(cluster),
         );
     }
@@ -127,7 +126,6 @@ impl Service {
                 address: shown_address(&options.listen),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 workspace: cluster.workspace().to_owned(),
-                files: self.inner.version.get().number,
                 slots: options.slots as usize,
                 working: self.inner.working.count(),
                 waited_for: self.inner.live.count(),
