@@ -22,7 +22,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
 /// Every file.
-pub const ALL: [Asset; 6] = [
+pub const ALL: [Asset; 8] = [
     Asset { name: "ui.css", media_type: STYLE, content: include_str!("../assets/ui.css") },
     Asset { name: "ui.js", media_type: SCRIPT, content: include_str!("../assets/ui.js") },
     Asset { name: "htmx.js", media_type: SCRIPT, content: include_str!("../assets/vendor/htmx.min.js") },
@@ -33,10 +33,20 @@ pub const ALL: [Asset; 6] = [
         content: include_str!("../assets/vendor/uPlot.iife.min.js"),
     },
     Asset { name: "uplot.css", media_type: STYLE, content: include_str!("../assets/vendor/uPlot.min.css") },
+    Asset {
+        name: "swagger-ui.js",
+        media_type: SCRIPT,
+        content: include_str!("../assets/vendor/swagger-ui-bundle.js"),
+    },
+    Asset {
+        name: "swagger-ui.css",
+        media_type: STYLE,
+        content: include_str!("../assets/vendor/swagger-ui.css"),
+    },
 ];
 
 /// Where a file is found: `/assets/<hash>/<name>`.
-pub(crate) fn address(name: &str) -> &'static str {
+pub fn address(name: &str) -> &'static str {
     static ADDRESSES: OnceLock<Vec<(&str, String)>> = OnceLock::new();
     let addresses = ADDRESSES.get_or_init(|| {
         ALL.iter().map(|asset| (asset.name, format!("/assets/{}/{}", hash(asset), asset.name))).collect()
@@ -44,9 +54,10 @@ pub(crate) fn address(name: &str) -> &'static str {
     addresses.iter().find(|(of, _)| *of == name).map_or("/assets/", |(_, address)| address)
 }
 
-/// The file at such an address, if its content is still the same.
-pub fn find(hash_given: &str, name: &str) -> Option<&'static Asset> {
-    const { &ALL }.iter().find(|asset| asset.name == name && hash(asset) == hash_given)
+/// The file at such an address, with its place among all, if its content is still the same.
+pub fn find(hash_in_address: &str, name: &str) -> Option<(usize, &'static Asset)> {
+    let found = const { &ALL }.iter().enumerate().find(|(_, asset)| asset.name == name);
+    found.filter(|(_, asset)| hash(asset) == hash_in_address)
 }
 
 fn hash(asset: &Asset) -> String {
@@ -65,6 +76,8 @@ mod tests {
             ("hx-sse.js", "hx-sse.min.js"),
             ("uplot.js", "uPlot.iife.min.js"),
             ("uplot.css", "uPlot.min.css"),
+            ("swagger-ui.js", "swagger-ui-bundle.js"),
+            ("swagger-ui.css", "swagger-ui.css"),
         ];
         assert_eq!(sums.lines().count(), files.len());
         for (name, file) in files {
@@ -79,7 +92,7 @@ mod tests {
         for asset in &ALL {
             let address = address(asset.name);
             let hash = address.split('/').nth(2).unwrap();
-            assert_eq!(find(hash, asset.name).map(|found| found.name), Some(asset.name));
+            assert_eq!(find(hash, asset.name).map(|(_, found)| found.name), Some(asset.name));
             assert!(find("000000000000", asset.name).is_none());
         }
         assert!(find("", "../Cargo.toml").is_none());

@@ -1,21 +1,20 @@
 //! `/openapi.json`, `/docs` and `/redoc`: the contract, to read and to try, from the binary alone.
 //!
-//! Swagger UI is in the binary as the archive in which it is published; the two files that are needed are unpacked
-//! when the first reader comes. `/redoc` is a page of our own without any script.
+//! Swagger UI is two of the files that pages load (`ordain_ui::assets`). `/redoc` is a page of our own without any script.
 
-mod archive;
 mod page;
 
 use std::sync::OnceLock;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, header};
 use axum::response::{Html, IntoResponse as _, Response};
 use axum::routing::get;
 
+use ordain_ui::assets::address;
+
 use super::openapi;
-use super::problem::Problem;
 use super::service::Service;
 
 /// Swagger UI sets styles on elements, and shows pictures that are written in its styles.
@@ -31,8 +30,6 @@ const ICON: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 1
 const EXPLORER_STYLE: &str = "nav{font:15px system-ui,sans-serif;padding:.75rem 20px}nav a{color:#3b4151}\
      @media(prefers-color-scheme:dark){body{background:#17171a}nav a{color:#9cf}\
      #explorer{filter:invert(.9) hue-rotate(180deg)}#explorer .microlight{filter:invert(1) hue-rotate(180deg)}}";
-const EXPLORER_SCRIPTS: &str =
-    "<script src=\"/docs/swagger-ui-bundle.js\"></script>\n<script src=\"/docs/start.js\"></script>";
 const START: &str = "window.ui = SwaggerUIBundle({\n  url: \"/openapi.json\",\n  dom_id: \"#explorer\",\n  \
      deepLinking: true,\n  presets: [SwaggerUIBundle.presets.apis],\n  layout: \"BaseLayout\",\n  \
      validatorUrl: null,\n});\n";
@@ -49,11 +46,7 @@ pub(crate) fn routes() -> Router<Service> {
         )
         .route("/favicon.ico", get(async || text("image/svg+xml", ICON)))
         .route("/docs/start.js", get(async || text("text/javascript; charset=utf-8", START)))
-        .route("/docs/swagger-ui.css", get(async || asset("swagger-ui.css", "text/css; charset=utf-8")))
-        .route(
-            "/docs/swagger-ui-bundle.js",
-            get(async || asset("swagger-ui-bundle.js", "text/javascript; charset=utf-8")),
-        )
+        .route("/assets/{hash}/{name}", get(super::ui::asset))
         .route(
             "/redoc",
             get(async || with_policy(text("text/html; charset=utf-8", reference()), PAGE_POLICY)),
@@ -63,11 +56,13 @@ pub(crate) fn routes() -> Router<Service> {
 /// The page to try each operation on, which leads back to the web UI where there is one.
 fn explorer(has_ui: bool) -> String {
     let home = if has_ui { "<a href=\"/\">← Ordain</a> · " } else { "" };
+    let (style, script) = (address("swagger-ui.css"), address("swagger-ui.js"));
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
          content=\"width=device-width\">\n<title>Ordain API</title>\n<link rel=\"stylesheet\" \
-         href=\"/docs/swagger-ui.css\">\n<style>{EXPLORER_STYLE}</style>\n</head>\n<body>\n<nav>{home}<a \
-         href=\"/redoc\">To read</a></nav>\n<div id=\"explorer\"></div>\n{EXPLORER_SCRIPTS}\n</body>\n</html>\n"
+         href=\"{style}\">\n<style>{EXPLORER_STYLE}</style>\n</head>\n<body>\n<nav>{home}<a \
+         href=\"/redoc\">To read</a></nav>\n<div id=\"explorer\"></div>\n<script \
+         src=\"{script}\"></script>\n<script src=\"/docs/start.js\"></script>\n</body>\n</html>\n"
     )
 }
 
@@ -88,22 +83,4 @@ fn text(media_type: &'static str, body: &'static str) -> Response {
 fn with_policy(mut response: Response, policy: &'static str) -> Response {
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     response
-}
-
-fn asset(name: &'static str, media_type: &'static str) -> Result<Response, Problem> {
-    static ASSETS: OnceLock<Vec<(&'static str, Vec<u8>)>> = OnceLock::new();
-    let assets = ASSETS.get_or_init(|| {
-        let names = ["swagger-ui.css", "swagger-ui-bundle.js"];
-        let unpacked = names.map(|name| archive::unpack(archive::SWAGGER_UI, &format!("/dist/{name}")));
-        std::iter::zip(names, unpacked).filter_map(|(name, content)| Some((name, content?))).collect()
-    });
-    let found = assets.iter().find(|(of, _)| *of == name);
-    let content = found.map(|(_, content)| content.as_slice()).ok_or_else(|| {
-        Problem::new(StatusCode::NOT_FOUND, "no_such_route", "this part of the explorer is missing")
-    })?;
-    let headers: [(HeaderName, HeaderValue); 2] = [
-        (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
-        (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400")),
-    ];
-    Ok((headers, content).into_response())
 }

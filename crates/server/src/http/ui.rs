@@ -23,7 +23,7 @@ mod visit;
 
 pub(crate) use checks::edit::Draft;
 pub(crate) use counts::{RunCounts, UsualChanges};
-pub(crate) use reply::{POLICY, ProblemForm};
+pub(crate) use reply::{POLICY, ProblemForm, asset};
 pub(crate) use shelf::Shelf;
 pub(crate) use sign_ins::SignIns;
 
@@ -36,7 +36,6 @@ use super::service::Service;
 pub(crate) fn routes() -> Router<Service> {
     Router::new()
         .route("/", get(overview::page))
-        .route("/assets/{hash}/{name}", get(reply::asset))
         .route("/sign-in", get(sign_in::page).post(sign_in::enter))
         .route("/sign-out", post(sign_in::leave))
         .route("/theme", post(sign_in::theme))

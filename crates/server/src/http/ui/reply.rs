@@ -74,17 +74,14 @@ pub(crate) async fn asset(
     headers: HeaderMap,
     Path((hash, name)): Path<(String, String)>,
 ) -> Result<Response, Problem> {
-    static PACKED: OnceLock<Vec<(&'static str, Vec<u8>)>> = OnceLock::new();
-    let asset = assets::find(&hash, &name)
+    static PACKED: [OnceLock<Vec<u8>>; assets::ALL.len()] = [const { OnceLock::new() }; assets::ALL.len()];
+    let (place, asset) = assets::find(&hash, &name)
         .ok_or_else(|| Problem::new(StatusCode::NOT_FOUND, "no_such_route", "there is no such file"))?;
-    let all = PACKED.get_or_init(|| {
-        let pack = |asset: &assets::Asset| packed(asset.content.as_bytes(), Compression::best()).ok();
-        assets::ALL.iter().filter_map(|asset| Some((asset.name, pack(asset)?))).collect()
-    });
-    let small = all.iter().find(|(of, _)| *of == name).filter(|_| takes_gzip(&headers));
-    let mut response = match small {
-        Some((_, packed)) => gzipped(packed.clone()),
-        None => asset.content.into_response(),
+    let mut response = if takes_gzip(&headers) {
+        let pack = || packed(asset.content.as_bytes(), Compression::best()).unwrap_or_default();
+        gzipped(PACKED[place].get_or_init(pack).clone())
+    } else {
+        asset.content.into_response()
     };
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.media_type));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(FOR_EVER));
