@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_store::{RowConflict, RunFilter};
 use ordain_types::{Row, RunId, RunRecord, RunState, row_name};
@@ -14,17 +12,13 @@ use super::counts::changes;
 use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::caller::Read;
-use crate::http::service::Service;
 
 /// Runs that the page shows whole; the others come when these are decided.
 const SHOWN_MAX: u64 = 20;
 
 /// The queue.
-pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Read>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let store = service.engine().store();
     let filter = RunFilter {
         states: vec![RunState::Held, RunState::Waiting],
@@ -44,10 +38,10 @@ pub(super) async fn page(
     };
     let mut waiting: Vec<Waiting> = records.into_iter().map(wait).collect();
     waiting.sort_by_key(|one| one.unheard.is_empty());
-    let shell = visit.shell(&service, None).await?;
+    let shell = visit.shell(None).await?;
     let content =
         ordain_ui::approvals::page(&waiting, shell.waiting.max(waiting.len() as u64), &visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Approvals, "Approvals", &content)))
+    Ok(reply::html(visit.headers(), shell.page(Place::Approvals, "Approvals", &content)))
 }
 
 /// The cells in which the row that is there differs from the one that the run saw.

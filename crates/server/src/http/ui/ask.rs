@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, Request};
 use axum::http::{HeaderMap, Uri, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, CodeTask, Mode, Origin};
@@ -43,27 +43,21 @@ pub(super) struct Draft {
 }
 
 /// A new conversation.
-pub(super) async fn new(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Draft>,
-) -> Result<Response, Turned> {
+pub(super) async fn new(visit: Visit<Read>, query: Query<Draft>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let name = service.engine().store().new_run_id()?.to_string();
-    show(&service, &headers, &visit, name, query.draft.clone(), None).await
+    show(&visit, name, query.draft.clone(), None).await
 }
 
 /// A conversation that was begun.
 pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path(name): Path<String>,
     query: Query<Said>,
 ) -> Result<Response, Turned> {
     check_name(&name)?;
     let notice = reply::notice(query.done.as_deref());
-    show(&service, &headers, &visit, name, String::new(), notice).await
+    show(&visit, name, String::new(), notice).await
 }
 
 /// The conversation on whose page a form was, if it was on one.
@@ -74,13 +68,12 @@ pub(super) fn conversation_of(headers: &HeaderMap) -> Option<String> {
 }
 
 async fn show(
-    service: &Service,
-    headers: &HeaderMap,
     visit: &Visit<Read>,
     name: String,
     draft: String,
     notice: Option<Notice>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     let turns = turns(service, &visit.caller.own(&name)).await?;
     let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
     let conversation = Conversation {
@@ -92,14 +85,14 @@ async fn show(
         turns,
         draft,
     };
-    let shell = visit.shell(service, notice).await?;
+    let shell = visit.shell(notice).await?;
     let content = ordain_ui::ask::page(&conversation, &visit.viewer);
     let page = if is_live {
         shell.live_page(Place::Ask, "Ask", &content)
     } else {
         shell.page(Place::Ask, "Ask", &content)
     };
-    Ok(reply::html(headers, page))
+    Ok(reply::html(visit.headers(), page))
 }
 
 /// The turns that have a record, and those that go on.
@@ -155,13 +148,9 @@ pub(super) struct Typed {
 
 /// What the reader understands of a text while it is typed. With a model, a word that the reader does not know is none
 /// to warn of.
-pub(super) async fn words(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Typed>,
-) -> Result<Response, Turned> {
-    let read = read_typed(&service, &visit.caller, &query.text).await?;
+pub(super) async fn words(visit: Visit<Read>, query: Query<Typed>) -> Result<Response, Turned> {
+    let service = &visit.service;
+    let read = read_typed(service, &visit.caller, &query.text).await?;
     let warns = service.inner.planner.model().is_none();
     let unknown = read.not_understood.filter(|_| warns);
     let mut pieces = Vec::new();
@@ -183,7 +172,7 @@ pub(super) async fn words(
         unknown: unknown.map(|unknown| (unknown.text, unknown.nearest)),
         next: next.map(|next| (next.text, next.kind)).collect(),
     };
-    Ok(reply::html(&headers, ordain_ui::ask::words(&words).into_string()))
+    Ok(reply::html(visit.headers(), ordain_ui::ask::words(&words).into_string()))
 }
 
 /// The form of a new turn.
@@ -243,17 +232,17 @@ impl NewTurn {
 
 /// Asks something, as a turn of the conversation.
 pub(super) async fn create(
-    State(service): State<Service>,
     Path(name): Path<String>,
     visit: Visit<Run>,
     request: Request,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     check_name(&name)?;
     let headers = request.headers().clone();
     same_site(&headers)?;
-    let (new, uploads) = files::read::<NewTurn>(request, &service).await?;
+    let (new, uploads) = files::read::<NewTurn>(request, service).await?;
     visit.check(&new.token)?;
-    let run = begin(&service, &visit.caller, &name, new, uploads).await?;
+    let run = begin(service, &visit.caller, &name, new, uploads).await?;
     if !reply::is_part(&headers) {
         // Without scripts nothing follows the run, so most of them are waited for.
         let _ = tokio::time::timeout(WAIT, run.ended()).await;

@@ -4,8 +4,7 @@ pub(super) mod edit;
 
 use std::collections::HashMap;
 
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_checks::ChecksError;
 use ordain_checks::file::CheckFiles;
@@ -16,7 +15,6 @@ use ordain_ui::Place;
 use ordain_ui::checks::{CheckPage, Comparison, Filter, Grid, Row, SPARK_MAX};
 use serde::Deserialize;
 
-use super::reply;
 use super::runs::Said;
 use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
@@ -24,7 +22,6 @@ use crate::http::caller::{Read, Run};
 use crate::http::checks::run::{Wanted, begin};
 use crate::http::checks::{find, look, read, served, stale};
 use crate::http::problem::Problem;
-use crate::http::service::Service;
 
 /// Results of one check that a page is given.
 const HISTORY_MAX: usize = 200;
@@ -47,22 +44,17 @@ pub(super) struct Which {
 }
 
 /// The grid.
-pub(super) async fn grid(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Which>,
-) -> Result<Response, Turned> {
+pub(super) async fn grid(visit: Visit<Read>, query: Query<Which>) -> Result<Response, Turned> {
+    let service = &visit.service;
     visit.caller.must_see_every_table()?;
-    let mut grid = look(&service, rows).await?;
+    let mut grid = look(service, rows).await?;
     let Which { status, severity, owner, tag, table, text, done } = query.0;
     grid.filter = Filter { status, severity, owner, tag, table, text };
     let live = service.inner.live.going_on();
     grid.running =
         live.iter().find(|run| run.about.kind == RunKind::Check).map(|run| run.about.run_id.to_string());
-    let shell = visit.shell(&service, reply::notice(done.as_deref())).await?;
     let content = ordain_ui::checks::grid(&grid, &visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Checks, "Checks", &content)))
+    visit.page_after(done.as_deref(), Place::Checks, "Checks", &content).await
 }
 
 pub(super) fn rows(checks: &Checks) -> Result<Grid, Problem> {
@@ -86,14 +78,13 @@ fn newest(past: &[Past], most: usize) -> Vec<PastResult> {
 
 /// One check.
 pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path(check): Path<String>,
     query: Query<Said>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     visit.caller.must_see_every_table()?;
-    let (entry, mut shown) = look(&service, move |checks| {
+    let (entry, mut shown) = look(service, move |checks| {
         let entry = find(read(checks)?, &check)?;
         let state = checks.state()?;
         let history = checks.history()?;
@@ -112,14 +103,13 @@ pub(super) async fn page(
         Ok((entry, shown))
     })
     .await?;
-    let kept = served(&service)?.kept_code(&entry.check.check_id).await.map_err(Problem::from)?;
+    let kept = served(service)?.kept_code(&entry.check.check_id).await.map_err(Problem::from)?;
     shown.compiled = kept.map(|kept| (kept.code, kept.code_from, kept.at, kept.plan));
     if shown.compiled.is_some() {
-        shown.stale = stale(&service, &entry).await?;
+        shown.stale = stale(service, &entry).await?;
     }
-    let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
     let content = ordain_ui::checks::page(&shown, &visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Checks, &shown.check.check_name, &content)))
+    visit.page_after(query.done.as_deref(), Place::Checks, &shown.check.check_name, &content).await
 }
 
 /// Two runs.
@@ -130,17 +120,12 @@ pub(super) struct Two {
 }
 
 /// Two runs side by side: the last ones, unless others are chosen.
-pub(super) async fn compare(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Two>,
-) -> Result<Response, Turned> {
+pub(super) async fn compare(visit: Visit<Read>, query: Query<Two>) -> Result<Response, Turned> {
+    let service = &visit.service;
     visit.caller.must_see_every_table()?;
     let Two { before, after } = query.0;
-    let shown = look(&service, move |checks| Ok(compared(checks, before, after)?)).await?;
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Checks, "Runs compared", &ordain_ui::checks::compare(&shown))))
+    let shown = look(service, move |checks| Ok(compared(checks, before, after)?)).await?;
+    visit.page(Place::Checks, "Runs compared", &ordain_ui::checks::compare(&shown)).await
 }
 
 fn compared(
@@ -164,22 +149,17 @@ fn compared(
 }
 
 /// Runs every check, and shows the run.
-pub(super) async fn run_all(
-    State(service): State<Service>,
-    sent: Sent<Run, Nothing>,
-) -> Result<Response, Turned> {
+pub(super) async fn run_all(sent: Sent<Run, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     sent.visit.caller.must_see_every_table()?;
-    let run = begin(&service, &sent.visit.caller, Wanted::all(&service).await?, None)?;
+    let run = begin(service, &sent.visit.caller, Wanted::all(service).await?, None)?;
     Ok(Redirect::to(&format!("/runs/{}", run.about.run_id)).into_response())
 }
 
 /// Runs one check, and shows the run.
-pub(super) async fn run_one(
-    State(service): State<Service>,
-    Path(check): Path<String>,
-    sent: Sent<Run, Nothing>,
-) -> Result<Response, Turned> {
+pub(super) async fn run_one(Path(check): Path<String>, sent: Sent<Run, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     sent.visit.caller.must_see_every_table()?;
-    let run = begin(&service, &sent.visit.caller, Wanted::one(&service, &check).await?, None)?;
+    let run = begin(service, &sent.visit.caller, Wanted::one(service, &check).await?, None)?;
     Ok(Redirect::to(&format!("/runs/{}", run.about.run_id)).into_response())
 }

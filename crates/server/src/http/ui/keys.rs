@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_store::{EntryNote, NewKey, Secret};
 use ordain_types::parse_duration;
@@ -27,32 +27,23 @@ pub(super) struct Made {
 }
 
 /// The keys.
-pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    query: Query<Made>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Admin>, query: Query<Made>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let store = service.engine().store();
     let secret = query.made.as_ref().and_then(|name| service.inner.new_keys.take(&visit.caller.id, name));
     let secret = secret.as_ref().map(|secret| secret.0.as_str());
     let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), secret, &[], &visit.viewer);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Keys, "Keys", &content)))
+    visit.page(Place::Keys, "Keys", &content).await
 }
 
 /// The page again with what was typed, and what is wrong with it.
-async fn again(
-    service: &Service,
-    headers: &HeaderMap,
-    sent: &Sent<Admin, Vec<(String, String)>>,
-    problem: &Problem,
-) -> Result<Response, Turned> {
+async fn again(sent: &Sent<Admin, Vec<(String, String)>>, problem: &Problem) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let (store, viewer) = (service.engine().store(), &sent.visit.viewer);
     let content = ordain_ui::keys::page(&store.keys().await?, &store.timestamp(), None, &sent.form, viewer);
     let notice = Notice { is_problem: true, text: problem.detail.clone() };
-    let shell = sent.visit.shell(service, Some(notice)).await?;
-    let mut response = reply::html(headers, shell.page(Place::Keys, "Keys", &content));
+    let shell = sent.visit.shell(Some(notice)).await?;
+    let mut response = reply::html(sent.visit.headers(), shell.page(Place::Keys, "Keys", &content));
     *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     Ok(response)
 }
@@ -65,18 +56,15 @@ async fn made(service: &Service, caller: &Caller, secret: Secret) -> Result<Resp
 }
 
 /// Makes a key.
-pub(super) async fn create(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    sent: Sent<Admin, Vec<(String, String)>>,
-) -> Result<Response, Turned> {
+pub(super) async fn create(sent: Sent<Admin, Vec<(String, String)>>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let new = match new_key(&sent.form) {
         Ok(new) => new,
-        Err(problem) => return again(&service, &headers, &sent, &problem).await,
+        Err(problem) => return again(&sent, &problem).await,
     };
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
     let (_, secret) = service.engine().store().create_key(new, note).await?;
-    made(&service, &sent.visit.caller, secret).await
+    made(service, &sent.visit.caller, secret).await
 }
 
 fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
@@ -98,22 +86,16 @@ fn new_key(form: &[(String, String)]) -> Result<NewKey, Problem> {
 }
 
 /// Gives a key another secret. The one before stays good for a day.
-pub(super) async fn rotate(
-    State(service): State<Service>,
-    Path(key): Path<String>,
-    sent: Sent<Admin, Nothing>,
-) -> Result<Response, Turned> {
+pub(super) async fn rotate(Path(key): Path<String>, sent: Sent<Admin, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
     let (_, secret) = service.engine().store().rotate_key(&key, OVERLAP, note).await?;
-    made(&service, &sent.visit.caller, secret).await
+    made(service, &sent.visit.caller, secret).await
 }
 
 /// Makes a key useless from now on.
-pub(super) async fn revoke(
-    State(service): State<Service>,
-    Path(key): Path<String>,
-    sent: Sent<Admin, Nothing>,
-) -> Result<Response, Turned> {
+pub(super) async fn revoke(Path(key): Path<String>, sent: Sent<Admin, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     service.engine().store().revoke_key(&key, EntryNote::by(&sent.visit.caller.id, "ui")).await?;
     service.reload_keys().await?;
     Ok(Redirect::to("/keys").into_response())

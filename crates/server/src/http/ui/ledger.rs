@@ -1,18 +1,16 @@
 //! The ledger.
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_store::{LedgerEntry, LedgerReport, Store, StoreError};
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 
-use super::reply;
 use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::Admin;
 use crate::http::problem::Problem;
-use crate::http::service::Service;
 
 /// Entries on a page.
 const ENTRIES_SHOWN: u64 = 50;
@@ -27,13 +25,8 @@ pub(super) struct Which {
 }
 
 /// The entries, newest first.
-pub(super) async fn list(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    query: Query<Which>,
-) -> Result<Response, Turned> {
-    show(&service, &headers, &visit, &query, None).await
+pub(super) async fn list(visit: Visit<Admin>, query: Query<Which>) -> Result<Response, Turned> {
+    show(&visit, &query, None).await
 }
 
 /// The entry of that number, or those about a run; none where there is neither.
@@ -50,22 +43,18 @@ async fn entries_about(store: &Store, about: &str) -> Result<Vec<LedgerEntry>, S
 }
 
 /// Looks at every link and signature, and shows what was found.
-pub(super) async fn verify(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    sent: Sent<Admin, Nothing>,
-) -> Result<Response, Turned> {
+pub(super) async fn verify(sent: Sent<Admin, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let report = service.engine().store().verify_ledger().await?;
-    show(&service, &headers, &sent.visit, &Which::default(), Some(&report)).await
+    show(&sent.visit, &Which::default(), Some(&report)).await
 }
 
 async fn show(
-    service: &Service,
-    headers: &HeaderMap,
     visit: &Visit<Admin>,
     which: &Which,
     report: Option<&LedgerReport>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     let (store, about) = (service.engine().store(), which.about.trim());
     let entries = match which.before {
         None if !about.is_empty() => entries_about(store, about).await?,
@@ -77,23 +66,17 @@ async fn show(
         first: (which.before.is_some() || !about.is_empty()).then(|| "/ledger".to_owned()),
         next: next.map(|seq| format!("/ledger?before={seq}")),
     };
-    let shell = visit.shell(service, None).await?;
     let content = ordain_ui::ledger::list(&entries, report, about, &pager, &visit.viewer);
-    Ok(reply::html(headers, shell.page(Place::Ledger, "Ledger", &content)))
+    visit.page(Place::Ledger, "Ledger", &content).await
 }
 
 /// One entry.
-pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    Path(seq): Path<u64>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Admin>, Path(seq): Path<u64>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let after = seq.saturating_sub(1);
     let found =
         service.engine().store().ledger_entries(after, 1).await?.into_iter().find(|entry| entry.seq == seq);
     let missing = || Problem::new(StatusCode::NOT_FOUND, "unknown_entry", format!("there is no entry {seq}"));
     let entry = found.ok_or_else(missing)?;
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Ledger, "Entry", &ordain_ui::ledger::page(&entry))))
+    visit.page(Place::Ledger, "Entry", &ordain_ui::ledger::page(&entry)).await
 }

@@ -2,8 +2,6 @@
 
 use std::cmp::Reverse;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_checks::report::PastResult;
 use ordain_checks::{Mark, Tone};
@@ -29,14 +27,11 @@ const LISTED: u64 = 5;
 const FAILING_LISTED: usize = 5;
 
 /// The start page.
-pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Read>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let store = service.engine().store();
-    let shell = visit.shell(&service, None).await?;
-    let (checks, failing) = of_checks(&service, &visit.caller).await;
+    let shell = visit.shell(None).await?;
+    let (checks, failing) = of_checks(service, &visit.caller).await;
     let seen_by = visit.caller.seen_by();
     let runs = |states| RunFilter { states, seen_by: seen_by.clone(), ..RunFilter::newest(LISTED) };
     let overview = Overview {
@@ -49,10 +44,13 @@ pub(super) async fn page(
         model: service.inner.planner.model(),
         isolation: service.inner.options.isolation.clone(),
         // The figures are of everybody's runs.
-        charts: if visit.caller.sees_all() { vec![runs_by_day(&service).await?] } else { Vec::new() },
+        charts: if visit.caller.sees_all() { vec![runs_by_day(service).await?] } else { Vec::new() },
         examples: service.inner.options.examples.clone(),
     };
-    Ok(reply::html(&headers, shell.page(Place::Overview, "Overview", &ordain_ui::overview::page(&overview))))
+    Ok(reply::html(
+        visit.headers(),
+        shell.page(Place::Overview, "Overview", &ordain_ui::overview::page(&overview)),
+    ))
 }
 
 /// Checks by their last status.

@@ -1,14 +1,12 @@
 //! The plans that are kept.
 
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_store::{CachedPlan, StoreError};
 use ordain_ui::plans::Shown;
 use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 
-use super::reply;
 use super::visit::{Nothing, Sent, Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::{Admin, Read};
@@ -25,12 +23,8 @@ pub(super) struct Which {
 }
 
 /// The list.
-pub(super) async fn list(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Which>,
-) -> Result<Response, Turned> {
+pub(super) async fn list(visit: Visit<Read>, query: Query<Which>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let after = query.cursor.as_deref().map(read_mark).transpose()?;
     let mut plans = service
         .engine()
@@ -43,9 +37,8 @@ pub(super) async fn list(
         first: after.map(|_| "/plans".to_owned()),
         next: plans.last().filter(|_| more).map(|plan| format!("/plans?cursor={}", write_mark(plan))),
     };
-    let plans: Vec<Shown> = plans.into_iter().map(|plan| shown(&service, plan)).collect();
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Plans, "Plans", &ordain_ui::plans::list(&plans, &pager))))
+    let plans: Vec<Shown> = plans.into_iter().map(|plan| shown(service, plan)).collect();
+    visit.page(Place::Plans, "Plans", &ordain_ui::plans::list(&plans, &pager)).await
 }
 
 fn shown(service: &Service, plan: CachedPlan) -> Shown {
@@ -54,20 +47,15 @@ fn shown(service: &Service, plan: CachedPlan) -> Shown {
 }
 
 /// One plan.
-pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    Path(plan): Path<String>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Read>, Path(plan): Path<String>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let plan = service.engine().store().plan(&plan).await?;
     // A caller that may not see the run that wrote a plan may not see its request.
     if service.run_seen_by(&visit.caller, &plan.run_id).await.is_err() {
         return Err(StoreError::UnknownPlan { plan: plan.plan_id }.into());
     }
-    let plan = shown(&service, plan);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Plans, "Plan", &ordain_ui::plans::page(&plan, &visit.viewer))))
+    let plan = shown(service, plan);
+    visit.page(Place::Plans, "Plan", &ordain_ui::plans::page(&plan, &visit.viewer)).await
 }
 
 /// Keeps and prefers a plan.

@@ -3,8 +3,8 @@
 pub(super) mod decide;
 pub(super) mod live;
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::extract::Path;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
 use ordain_checks::CheckResult;
 use ordain_planner::cost_of;
@@ -45,15 +45,10 @@ pub(super) struct Which {
 }
 
 /// The list of runs.
-pub(super) async fn list(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-    query: Query<Which>,
-) -> Result<Response, Turned> {
-    let list = found(&service, &visit.caller, &query).await?;
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Runs, "Runs", &ordain_ui::runs::page(&list))))
+pub(super) async fn list(visit: Visit<Read>, query: Query<Which>) -> Result<Response, Turned> {
+    let service = &visit.service;
+    let list = found(service, &visit.caller, &query).await?;
+    visit.page(Place::Runs, "Runs", &ordain_ui::runs::page(&list)).await
 }
 
 /// The runs of a page.
@@ -99,21 +94,20 @@ pub(super) struct Said {
 
 /// One run.
 pub(super) async fn page(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path(run): Path<String>,
     query: Query<Said>,
 ) -> Result<Response, Turned> {
-    let shell = visit.shell(&service, reply::notice(query.done.as_deref())).await?;
+    let service = &visit.service;
+    let shell = visit.shell(reply::notice(query.done.as_deref())).await?;
     if let Some(run) = service.live_seen_by(&visit.caller, &run).await.filter(|run| !run.is_over()) {
         let content = ordain_ui::live::page(&live_view(&run), &visit.viewer);
-        return Ok(reply::html(&headers, shell.live_page(Place::Runs, &run.about.request, &content)));
+        return Ok(reply::html(visit.headers(), shell.live_page(Place::Runs, &run.about.request, &content)));
     }
     let record = service.run_seen_by(&visit.caller, &run).await?;
-    let details = details(&service, &record, &visit.viewer).await?;
+    let details = details(service, &record, &visit.viewer).await?;
     let content = ordain_ui::run::page(&record, &details, &visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Runs, &record.request, &content)))
+    Ok(reply::html(visit.headers(), shell.page(Place::Runs, &record.request, &content)))
 }
 
 /// What the server and the ledger have of a run besides its record.
@@ -166,20 +160,18 @@ pub(super) struct From {
 
 /// The diff of one table, in pages.
 pub(super) async fn diff(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path((run, table)): Path<(String, String)>,
     query: Query<From>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     let record = service.run_seen_by(&visit.caller, &run).await?;
     let found = record.diff.tables.get(&table).ok_or_else(|| {
         Problem::new(StatusCode::NOT_FOUND, "unknown_table", "the run touched no table of that name")
     })?;
     let from = query.from / DIFF_ROWS_MAX * DIFF_ROWS_MAX;
     let content = ordain_ui::table_page(&record, &table, found, from);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Runs, &format!("Diff of {table}"), &content)))
+    visit.page(Place::Runs, &format!("Diff of {table}"), &content).await
 }
 
 /// How a file is wanted.
@@ -190,12 +182,12 @@ pub(super) struct How {
 
 /// A file that a run left: a download, or a picture on a page.
 pub(super) async fn file(
-    State(service): State<Service>,
     visit: Visit<Read>,
     Path((run, name)): Path<(String, String)>,
     query: Query<How>,
 ) -> Result<Response, Turned> {
-    let mut response = artifacts::of_run(&service, &visit.caller, &run, &name).await?;
+    let service = &visit.service;
+    let mut response = artifacts::of_run(service, &visit.caller, &run, &name).await?;
     // The kind is found out from the content, and a bitmap can do nothing but be seen.
     let is_picture = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "image/png");
     if query.show.is_some() && is_picture {

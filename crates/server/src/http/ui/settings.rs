@@ -1,7 +1,5 @@
 //! Settings, models and what the machine offers.
 
-use axum::extract;
-use axum::http::HeaderMap;
 use axum::response::Response;
 use ordain_cell::probe;
 use ordain_cell::profile::{self, DataDir, State, Status};
@@ -10,10 +8,8 @@ use ordain_ui::Place;
 use ordain_ui::settings::{Layer, Setting, Settings, Writer};
 use tokio::sync::OnceCell;
 
-use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::caller::Read;
-use crate::http::service::Service;
 
 /// Layers, and Python profiles with their states.
 type Machine = (Vec<Layer>, Vec<(String, String)>);
@@ -44,11 +40,8 @@ async fn look() -> Machine {
 }
 
 /// The page.
-pub(super) async fn page(
-    extract::State(service): extract::State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-) -> Result<Response, Turned> {
+pub(super) async fn page(visit: Visit<Read>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let options = &service.inner.options;
     let machine = MACHINE.get_or_init(look).await;
     let resolved = options.checks.as_ref().and_then(|checks| checks.workspace().resolved().ok());
@@ -66,16 +59,12 @@ pub(super) async fn page(
         profiles: machine.1.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
     });
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Settings, "Settings", &content)))
+    visit.page(Place::Settings, "Settings", &content).await
 }
 
 /// Who could write plans. It is looked at when somebody asks, since servers of models are asked what they serve.
-pub(super) async fn models(
-    extract::State(service): extract::State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-) -> Result<Response, Turned> {
+pub(super) async fn models(visit: Visit<Read>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let writers = match &service.inner.options.checks {
         None => Vec::new(),
         Some(checks) => {
@@ -85,8 +74,7 @@ pub(super) async fn models(
     };
     let writers: Vec<Writer> = writers.into_iter().map(writer).collect();
     let content = ordain_ui::settings::models(service.inner.planner.model().as_deref(), &writers);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Settings, "Models", &content)))
+    visit.page(Place::Settings, "Models", &content).await
 }
 
 fn writer(candidate: Candidate) -> Writer {

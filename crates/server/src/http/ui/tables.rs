@@ -1,7 +1,7 @@
 //! Tables, their rows, and who changed one.
 
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::Path;
+use axum::http::StatusCode;
 use axum::response::Response;
 use ordain_checks::Check;
 use ordain_standing::TableState;
@@ -12,14 +12,12 @@ use ordain_ui::{Pager, Place};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::reply;
 use super::visit::{Turned, Visit};
 use crate::http::body::Query;
 use crate::http::caller::Read;
 use crate::http::checks::{look, read as read_checks, served};
 use crate::http::cursor;
 use crate::http::problem::Problem;
-use crate::http::service::Service;
 use crate::http::tables::{as_rows, history_seen_by, read, shown};
 
 /// Rows on a page.
@@ -28,29 +26,21 @@ const ROWS_SHOWN: u64 = 50;
 const EVENTS_SHOWN: u64 = 50;
 
 /// The list of tables.
-pub(super) async fn list(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Read>,
-) -> Result<Response, Turned> {
+pub(super) async fn list(visit: Visit<Read>) -> Result<Response, Turned> {
+    let service = &visit.service;
     let tables = shown(service.engine_for(&visit.caller).store()).await?;
     let files = if visit.viewer.sees_every_table {
-        look(&service, |checks| Ok(checks.data_tables()?)).await.unwrap_or_default()
+        look(service, |checks| Ok(checks.data_tables()?)).await.unwrap_or_default()
     } else {
         Vec::new()
     };
-    let shell = visit.shell(&service, None).await?;
     let content = ordain_ui::tables::list(&tables, &files);
-    Ok(reply::html(&headers, shell.page(Place::Tables, "Tables", &content)))
+    visit.page(Place::Tables, "Tables", &content).await
 }
 
 /// A table of a file in `data`: how its columns are read, and which checks look at it.
-async fn of_file(
-    service: &Service,
-    headers: &HeaderMap,
-    visit: &Visit<Read>,
-    table: &str,
-) -> Result<Response, Turned> {
+async fn of_file(visit: &Visit<Read>, table: &str) -> Result<Response, Turned> {
+    let service = &visit.service;
     visit.caller.must_see_every_table()?;
     let mut states = served(service)?.all_tables().await?;
     let state = states.remove(table).ok_or_else(unknown_table)?;
@@ -69,8 +59,7 @@ async fn of_file(
             (page.source, page.rows, page.notes) = (facts.source, facts.rows, facts.notes);
         }
     }
-    let shell = visit.shell(service, None).await?;
-    Ok(reply::html(headers, shell.page(Place::Tables, table, &ordain_ui::tables::file(&page))))
+    visit.page(Place::Tables, table, &ordain_ui::tables::file(&page)).await
 }
 
 fn unknown_table() -> Problem {
@@ -91,15 +80,14 @@ pub(super) struct Which {
 
 /// The rows of a table.
 pub(super) async fn rows(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path(table): Path<String>,
     query: Query<Which>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     let engine = service.engine_for(&visit.caller);
     let Ok(info) = find(engine.store(), &table).await else {
-        return of_file(&service, &headers, &visit, &table).await;
+        return of_file(&visit, &table).await;
     };
     let after = query.cursor.as_deref().map(cursor::read).transpose()?;
     let after = after.and_then(|mark| mark.parse::<u64>().ok());
@@ -123,8 +111,7 @@ pub(super) async fn rows(
     let next = next.map(|next| cursor::write(&next.to_string()));
     let pager = Pager::new(&address, &fields, after.is_none(), next.as_deref());
     let page = RowsPage { info, rows, filter, sort, pager };
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Tables, &table, &ordain_ui::tables::rows(&page))))
+    visit.page(Place::Tables, &table, &ordain_ui::tables::rows(&page)).await
 }
 
 async fn find(store: &Store, table: &str) -> Result<TableInfo, Problem> {
@@ -193,21 +180,19 @@ pub(super) struct OfRow {
 
 /// Who changed a row, by which run.
 pub(super) async fn history(
-    State(service): State<Service>,
-    headers: HeaderMap,
     visit: Visit<Read>,
     Path(table): Path<String>,
     query: Query<OfRow>,
 ) -> Result<Response, Turned> {
+    let service = &visit.service;
     let key: Row = serde_json::from_str(&query.key)
         .map_err(|_| Problem::new(StatusCode::BAD_REQUEST, "bad_query", "`key` is not a row's key"))?;
     let before = query.cursor.as_deref().map(cursor::read).transpose()?.map(RunId);
     let row = [table.as_str(), &row_name(&key)];
-    let found = history_seen_by(&service, &visit.caller, row, before.as_ref(), EVENTS_SHOWN).await?;
+    let found = history_seen_by(service, &visit.caller, row, before.as_ref(), EVENTS_SHOWN).await?;
     let address = format!("/tables/{}/history", ordain_ui::text::in_path(&table));
     let next = found.next.map(|run| cursor::write(run.as_str()));
     let pager = Pager::new(&address, &[("key", &query.key)], before.is_none(), next.as_deref());
     let content = ordain_ui::tables::history(&table, &key, &found.events, &pager);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Tables, "History of a row", &content)))
+    visit.page(Place::Tables, "History of a row", &content).await
 }

@@ -7,9 +7,10 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use ordain_types::RunState;
-use ordain_ui::{Notice, Shell, Theme, Viewer};
+use ordain_ui::{Markup, Notice, Place, Shell, Theme, Viewer};
 use serde::de::DeserializeOwned;
 
+use super::reply;
 use super::sign_ins::Token;
 use crate::http::body;
 use crate::http::caller::{Asked, Caller, Scope};
@@ -28,11 +29,13 @@ const FORM_BYTES_MAX: usize = 256 << 10;
 /// Someone who looks at a page, and has the scope for it.
 #[derive(Debug)]
 pub(crate) struct Visit<S> {
+    pub(crate) service: Service,
     pub(crate) caller: Caller,
     pub(crate) viewer: Viewer,
     theme: Theme,
     here: String,
     token: Token,
+    headers: HeaderMap,
     scope: PhantomData<fn() -> S>,
 }
 
@@ -99,29 +102,52 @@ impl<S: Asked> FromRequestParts<Service> for Visit<S> {
         };
         let theme = cookie(&parts.headers, THEME).and_then(Theme::named).unwrap_or_default();
         let here = parts.uri.path().to_owned();
-        Ok(Self { caller, viewer, theme, here, token, scope: PhantomData })
+        let (service, headers) = (service.clone(), parts.headers.clone());
+        Ok(Self { service, caller, viewer, theme, here, token, headers, scope: PhantomData })
     }
 }
 
 impl<S> Visit<S> {
     /// The frame of a page: navigation and footer.
-    pub(crate) async fn shell(&self, service: &Service, notice: Option<Notice>) -> Result<Shell, Problem> {
+    pub(crate) async fn shell(&self, notice: Option<Notice>) -> Result<Shell, Problem> {
         Ok(Shell {
-            workspace: service.inner.options.workspace.clone(),
+            workspace: self.service.inner.options.workspace.clone(),
             viewer: self.viewer.clone(),
             theme: self.theme,
             here: self.here.clone(),
-            waiting: self.waiting(service).await?,
+            waiting: self.waiting().await?,
             notice,
         })
     }
 
+    /// A whole page.
+    pub(crate) async fn page(&self, place: Place, title: &str, content: &Markup) -> Result<Response, Turned> {
+        self.page_after(None, place, title, content).await
+    }
+
+    /// A whole page that says what was done a moment ago.
+    pub(crate) async fn page_after(
+        &self,
+        done: Option<&str>,
+        place: Place,
+        title: &str,
+        content: &Markup,
+    ) -> Result<Response, Turned> {
+        let shell = self.shell(reply::notice(done)).await?;
+        Ok(reply::html(&self.headers, shell.page(place, title, content)))
+    }
+
+    /// What the browser sent besides the page's address.
+    pub(crate) const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
     /// How many runs wait for this visitor's decision.
-    async fn waiting(&self, service: &Service) -> Result<u64, Problem> {
+    async fn waiting(&self) -> Result<u64, Problem> {
         if !self.viewer.may_approve {
             return Ok(0);
         }
-        let store = service.engine().store();
+        let store = self.service.engine().store();
         Ok(store.count_runs(RunState::Held).await? + store.count_runs(RunState::Waiting).await?)
     }
 

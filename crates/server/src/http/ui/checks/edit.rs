@@ -1,7 +1,6 @@
 //! Rules are changed, added and suggested: tried first, and saved as they were shown.
 
-use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_checks::file::{CheckFiles, read_record};
 use ordain_checks::kinds::HINT;
@@ -20,7 +19,6 @@ use crate::http::caller::{Admin, Caller};
 use crate::http::checks::{find, look, read, served};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
-use crate::http::ui::reply;
 use crate::http::ui::visit::{Sent, Turned, Visit};
 
 /// A change that was shown and waits to be saved.
@@ -49,46 +47,34 @@ pub(crate) struct Typed {
 }
 
 /// The form of a check.
-pub(crate) async fn form(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    Path(check): Path<String>,
-) -> Result<Response, Turned> {
-    let entry = look(&service, move |checks| find(read(checks)?, &check)).await?;
-    show(&service, &headers, &visit, &form_of(&entry.check), None).await
+pub(crate) async fn form(visit: Visit<Admin>, Path(check): Path<String>) -> Result<Response, Turned> {
+    let service = &visit.service;
+    let entry = look(service, move |checks| find(read(checks)?, &check)).await?;
+    show(&visit, &form_of(&entry.check), None).await
 }
 
 /// Tries a changed check, and shows what would be saved.
-pub(crate) async fn tried(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-    sent: Sent<Admin, Typed>,
-) -> Result<Response, Turned> {
-    let (visit, typed) = (sent.visit, sent.form);
+pub(crate) async fn tried(Path(id): Path<String>, sent: Sent<Admin, Typed>) -> Result<Response, Turned> {
+    let Sent { visit, form: typed } = &sent;
+    let service = &visit.service;
     let of = id.clone();
-    let (check, last) = look(&service, move |checks| {
+    let (check, last) = look(service, move |checks| {
         let check = find(read(checks)?, &of)?.check;
         Ok((check, last_of(checks, &of)?))
     })
     .await?;
     let form = typed.form(Some(id), &check.kind, Vec::new());
-    let preview = match changes(&check, &typed) {
-        Ok(fields) => Preview { last, ..try_fields(&service, &visit.caller, &check, fields).await? },
+    let preview = match changes(&check, typed) {
+        Ok(fields) => Preview { last, ..try_fields(service, &visit.caller, &check, fields).await? },
         Err(problem) => Preview { problems: vec![problem], ..Preview::default() },
     };
-    show(&service, &headers, &visit, &form, Some(preview)).await
+    show(visit, &form, Some(preview)).await
 }
 
 /// The form of a new check.
-pub(crate) async fn new_form(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    query: Query<OfTable>,
-) -> Result<Response, Turned> {
-    let tables = table_names(&service).await?;
+pub(crate) async fn new_form(visit: Visit<Admin>, query: Query<OfTable>) -> Result<Response, Turned> {
+    let service = &visit.service;
+    let tables = table_names(service).await?;
     let table = query.table.clone().or_else(|| tables.first().cloned()).unwrap_or_default();
     let form = Form {
         tables,
@@ -98,36 +84,26 @@ pub(crate) async fn new_form(
         enabled: true,
         ..Form::default()
     };
-    show(&service, &headers, &visit, &form, None).await
+    show(&visit, &form, None).await
 }
 
 /// Tries a new check, and shows how it was understood and what would be saved.
-pub(crate) async fn new_tried(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    sent: Sent<Admin, Typed>,
-) -> Result<Response, Turned> {
-    let (visit, typed) = (sent.visit, sent.form);
-    let form = typed.form(None, HINT, table_names(&service).await?);
-    let files = look(&service, read).await?;
-    let preview = match new_check(&files, &typed) {
-        Ok(check) => try_new(&service, &visit.caller, check).await?,
+pub(crate) async fn new_tried(sent: Sent<Admin, Typed>) -> Result<Response, Turned> {
+    let Sent { visit, form: typed } = &sent;
+    let service = &visit.service;
+    let form = typed.form(None, HINT, table_names(service).await?);
+    let files = look(service, read).await?;
+    let preview = match new_check(&files, typed) {
+        Ok(check) => try_new(service, &visit.caller, check).await?,
         Err(problem) => Preview { problems: vec![problem], ..Preview::default() },
     };
-    show(&service, &headers, &visit, &form, Some(preview)).await
+    show(visit, &form, Some(preview)).await
 }
 
-async fn show(
-    service: &Service,
-    headers: &HeaderMap,
-    visit: &Visit<Admin>,
-    form: &Form,
-    preview: Option<Preview>,
-) -> Result<Response, Turned> {
-    let shell = visit.shell(service, None).await?;
+async fn show(visit: &Visit<Admin>, form: &Form, preview: Option<Preview>) -> Result<Response, Turned> {
     let content = ordain_ui::checks::edit(form, preview.as_ref(), &visit.viewer);
     let title = if form.check_id.is_some() { "Edit a rule" } else { "Add a rule" };
-    Ok(reply::html(headers, shell.page(Place::Checks, title, &content)))
+    visit.page(Place::Checks, title, &content).await
 }
 
 /// Which change.
@@ -137,17 +113,15 @@ pub(crate) struct Which {
 }
 
 /// Saves a change exactly as it was shown.
-pub(crate) async fn save(
-    State(service): State<Service>,
-    sent: Sent<Admin, Which>,
-) -> Result<Response, Turned> {
+pub(crate) async fn save(sent: Sent<Admin, Which>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let Some(draft) = service.inner.drafts.take(&sent.visit.caller.id, &sent.form.draft) else {
         // A second click, or a page that was open for long: the grid shows what there is.
         return Ok(Redirect::to("/checks?done=draft_gone").into_response());
     };
     let Draft { change, check_id } = draft;
     let note = EntryNote::by(&sent.visit.caller.id, "ui");
-    served(&service)?.save(&change, check_id.as_deref(), note).await?;
+    served(service)?.save(&change, check_id.as_deref(), note).await?;
     let place = check_id.map_or_else(String::new, |id| format!("/{}", ordain_ui::text::in_path(&id)));
     Ok(Redirect::to(&format!("/checks{place}?done=saved")).into_response())
 }
@@ -159,46 +133,37 @@ pub(crate) struct OfTable {
 }
 
 /// Rules that a table suggests.
-pub(crate) async fn suggestions(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    visit: Visit<Admin>,
-    query: Query<OfTable>,
-) -> Result<Response, Turned> {
-    let tables = table_names(&service).await?;
+pub(crate) async fn suggestions(visit: Visit<Admin>, query: Query<OfTable>) -> Result<Response, Turned> {
+    let service = &visit.service;
+    let tables = table_names(service).await?;
     let found = match &query.table {
-        Some(table) => Some(suggested(&service, &visit.caller, table).await?),
+        Some(table) => Some(suggested(service, &visit.caller, table).await?),
         None => None,
     };
     let table = query.table.as_deref().unwrap_or_default();
     let content = ordain_ui::checks::suggestions(table, &tables, found.as_deref(), &visit.viewer);
-    let shell = visit.shell(&service, None).await?;
-    Ok(reply::html(&headers, shell.page(Place::Checks, "Suggest rules", &content)))
+    visit.page(Place::Checks, "Suggest rules", &content).await
 }
 
 /// Shows the change of the file that adds suggested rules.
-pub(crate) async fn suggestions_chosen(
-    State(service): State<Service>,
-    headers: HeaderMap,
-    sent: Sent<Admin, Vec<(String, String)>>,
-) -> Result<Response, Turned> {
+pub(crate) async fn suggestions_chosen(sent: Sent<Admin, Vec<(String, String)>>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let fields = |wanted: &'static str| {
         sent.form.iter().filter(move |(name, _)| name == wanted).map(|(_, value)| value)
     };
     let table = fields("table").next().cloned().unwrap_or_default();
     let chosen: Vec<&String> = fields("add").collect();
-    let found = suggested(&service, &sent.visit.caller, &table).await?;
+    let found = suggested(service, &sent.visit.caller, &table).await?;
     let is_chosen = |one: &Suggestion| chosen.contains(&&one.check.check_id);
     let added: Vec<Check> = found.into_iter().filter(is_chosen).map(|one| one.check).collect();
     let preview = if added.is_empty() {
         Preview { problems: vec!["No rule is chosen.".to_owned()], ..Preview::default() }
     } else {
-        let change = look(&service, move |checks| Ok(add_checks(&checks.workspace().root, &added)?)).await?;
-        drafted(&service, &sent.visit.caller, change, None)?
+        let change = look(service, move |checks| Ok(add_checks(&checks.workspace().root, &added)?)).await?;
+        drafted(service, &sent.visit.caller, change, None)?
     };
-    let shell = sent.visit.shell(&service, None).await?;
     let content = ordain_ui::checks::confirm(&preview, &sent.visit.viewer);
-    Ok(reply::html(&headers, shell.page(Place::Checks, "Add suggested rules", &content)))
+    sent.visit.page(Place::Checks, "Add suggested rules", &content).await
 }
 
 /// What a table suggests, without what is there already.

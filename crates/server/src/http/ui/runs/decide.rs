@@ -1,6 +1,6 @@
 //! What a person does with a run: approve, reject, undo, rate, cancel, run again.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use ordain_engine::{Ask, Decision as Waited, EngineError, Mode};
@@ -14,7 +14,6 @@ use crate::http::caller::{Approve, Run};
 use crate::http::checks::run::{Wanted, begin};
 use crate::http::problem::Problem;
 use crate::http::runs::{Decision, HowToApprove};
-use crate::http::service::Service;
 use crate::http::ui::ask::conversation_of;
 use crate::http::ui::visit::{Nothing, Sent, Turned};
 
@@ -39,11 +38,10 @@ pub(crate) struct Decided {
 
 /// Commits a held diff, if it is the one that was seen.
 pub(crate) async fn approve(
-    State(service): State<Service>,
     Path(run): Path<String>,
-    headers: HeaderMap,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let record = service.run_seen_by(&sent.visit.caller, &run).await?;
     if record.state == RunState::Held && diff_hash(&record) != sent.form.seen {
         return Ok(back(record.run_id.as_str(), "changed"));
@@ -51,36 +49,24 @@ pub(crate) async fn approve(
     let names = sent.form.except.split([',', ' ', '\n']).map(str::trim).filter(|name| !name.is_empty());
     let except = names.map(str::to_owned).collect();
     let how = HowToApprove { rebase: sent.form.rebase.is_some(), except };
-    decided(&service, &run, Decision::Approve(how), &headers, &sent).await
+    decided(&run, Decision::Approve(how), &sent).await
 }
 
 /// Says no to a held diff.
 pub(crate) async fn reject(
-    State(service): State<Service>,
     Path(run): Path<String>,
-    headers: HeaderMap,
     sent: Sent<Approve, Decided>,
 ) -> Result<Response, Turned> {
-    decided(&service, &run, Decision::Reject, &headers, &sent).await
+    decided(&run, Decision::Reject, &sent).await
 }
 
 /// Takes back a committed run.
-pub(crate) async fn undo(
-    State(service): State<Service>,
-    Path(run): Path<String>,
-    headers: HeaderMap,
-    sent: Sent<Approve, Decided>,
-) -> Result<Response, Turned> {
-    decided(&service, &run, Decision::Undo, &headers, &sent).await
+pub(crate) async fn undo(Path(run): Path<String>, sent: Sent<Approve, Decided>) -> Result<Response, Turned> {
+    decided(&run, Decision::Undo, &sent).await
 }
 
-async fn decided(
-    service: &Service,
-    run: &str,
-    decision: Decision,
-    headers: &HeaderMap,
-    sent: &Sent<Approve, Decided>,
-) -> Result<Response, Turned> {
+async fn decided(run: &str, decision: Decision, sent: &Sent<Approve, Decided>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let seen = service.run_seen_by(&sent.visit.caller, run).await?;
     let run = seen.run_id.as_str();
     let mut note = EntryNote::by(&sent.visit.caller.id, "ui");
@@ -100,10 +86,10 @@ async fn decided(
     };
     match service.decide(run, decision, note).await {
         Ok(record) if record.state == RunState::Held => Ok(back(record.run_id.as_str(), "rebased")),
-        Ok(record) => Ok(back_to_form(headers, record.run_id.as_str(), word)),
+        Ok(record) => Ok(back_to_form(sent.visit.headers(), record.run_id.as_str(), word)),
         // A second click, or somebody else: the page shows how it stands.
         Err(EngineError::Store(StoreError::WrongState { run, state, .. })) => {
-            Ok(back_to_form(headers, &run, if state == wanted { word } else { "already" }))
+            Ok(back_to_form(sent.visit.headers(), &run, if state == wanted { word } else { "already" }))
         }
         Err(EngineError::Store(StoreError::RowsConflict { .. })) => Ok(back(run, "conflict")),
         Err(error) => Err(error.into()),
@@ -118,11 +104,8 @@ pub(crate) struct Answered {
 }
 
 /// Goes on with a run that waits: with an answer or a remark, or without one with its outline as it is.
-pub(crate) async fn answer(
-    State(service): State<Service>,
-    Path(run): Path<String>,
-    sent: Sent<Run, Answered>,
-) -> Result<Response, Turned> {
+pub(crate) async fn answer(Path(run): Path<String>, sent: Sent<Run, Answered>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let caller = &sent.visit.caller;
     let record = service.run_seen_by(caller, &run).await?;
     if record.state != RunState::Waiting {
@@ -145,22 +128,16 @@ pub(crate) struct Rated {
 }
 
 /// Notes what a person thinks of a run.
-pub(crate) async fn rate(
-    State(service): State<Service>,
-    Path(run): Path<String>,
-    sent: Sent<Run, Rated>,
-) -> Result<Response, Turned> {
+pub(crate) async fn rate(Path(run): Path<String>, sent: Sent<Run, Rated>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let Rated { rating, note } = &sent.form;
     let record = service.rate_run(&sent.visit.caller, &run, *rating, Some(note), "ui").await?;
     Ok(back(record.run_id.as_str(), "rated"))
 }
 
 /// Ends a run that goes on.
-pub(crate) async fn cancel(
-    State(service): State<Service>,
-    Path(run): Path<String>,
-    sent: Sent<Run, Nothing>,
-) -> Result<Response, Turned> {
+pub(crate) async fn cancel(Path(run): Path<String>, sent: Sent<Run, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     match service.cancel_run(&sent.visit.caller, &run).await {
         Ok(record) => Ok(back(record.run_id.as_str(), "cancel")),
         Err(problem) if problem.code == "already_ended" => Ok(back(&run, "ended")),
@@ -169,11 +146,8 @@ pub(crate) async fn cancel(
 }
 
 /// Asks the same again, as a new run.
-pub(crate) async fn again(
-    State(service): State<Service>,
-    Path(run): Path<String>,
-    sent: Sent<Run, Nothing>,
-) -> Result<Response, Turned> {
+pub(crate) async fn again(Path(run): Path<String>, sent: Sent<Run, Nothing>) -> Result<Response, Turned> {
+    let service = &sent.visit.service;
     let caller = &sent.visit.caller;
     let record = service.run_seen_by(caller, &run).await?;
     let begun = match record.kind {
@@ -185,7 +159,7 @@ pub(crate) async fn again(
         }
         RunKind::Check => {
             caller.must_see_every_table()?;
-            begin(&service, caller, Wanted::named(&service, &record.request).await?, None)?
+            begin(service, caller, Wanted::named(service, &record.request).await?, None)?
         }
         RunKind::Code | RunKind::Exec | RunKind::Lost => {
             let detail = "this run had files or code of its own, which are not kept";
