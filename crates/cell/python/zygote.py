@@ -1,7 +1,7 @@
 """The zygote: a CPython process that enters its jail once and is then forked into cells.
 
 The supervisor starts it with an empty environment and hands it one message on the control socket: a JSON text and
-the descriptors of the lockdown library, the runner's source and the configuration of the jail. Everything that costs
+the descriptors of this text, the lockdown library, the runner's source and the configuration of the jail. Everything that costs
 time is done here, once: imports, rehearsals, the root, the bulk of the system-call filter. `ordain_serve` then forks
 cells from Rust; only the children come back to Python.
 """
@@ -11,7 +11,6 @@ import gc
 import importlib
 import json
 import os
-import socket
 import sys
 import types
 
@@ -137,10 +136,13 @@ def start(control_socket, text, descriptors):
         os._exit(70)
 
 
-def boot():
-    control_socket = socket.socket(fileno=0)
-    text, descriptors, _, _ = socket.recv_fds(control_socket, 1 << 16, 8)
-    start(control_socket, text, descriptors)
+def take_name(name):
+    """How `ps` shows this process and its cells."""
+    with open("/proc/self/comm", "w", encoding="ascii") as file:
+        file.write(name)
 
 
-boot()
+# The line that runs this text has received the three names that it does not define, and the text as the first descriptor.
+take_name("ordain-zygote")
+os.close(descriptors[0])
+start(control_socket, text, descriptors[1:])

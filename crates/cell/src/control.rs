@@ -14,7 +14,7 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 /// The most descriptors that come with one message.
-const DESCRIPTORS_MAX: usize = 8;
+const DESCRIPTORS_MAX: usize = 9;
 
 /// A message and the descriptors that came with it.
 #[derive(Debug)]

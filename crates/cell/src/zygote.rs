@@ -28,6 +28,11 @@ use crate::scratch::Scratch;
 
 static LOCKDOWN: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lockdown.so"));
 static ZYGOTE_SOURCE: &str = include_str!("../python/zygote.py");
+/// The only text that is an argument, which others on the machine can read: it receives the rest and runs it.
+static BOOT: &str = "import os, socket\n\
+    control_socket = socket.socket(fileno=0)\n\
+    text, descriptors, _, _ = socket.recv_fds(control_socket, 1 << 16, 9)\n\
+    exec(compile(os.pread(descriptors[0], 1 << 20, 0), '<ordain zygote>', 'exec'))\n";
 static RUNNER_SOURCE: &str = include_str!("../python/runner.py");
 static TABLES_SOURCE: &str = include_str!("../python/tables.py");
 /// The Python that decides how tables are read: several files, one module.
@@ -344,7 +349,7 @@ async fn listen(control: std::sync::Weak<UnixStream>, cells: Arc<Cells>) {
 fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
     let mut command = Command::new(&spec.interpreter);
     // -I ignores the environment and the current folder, -S the site packages of the interpreter.
-    command.args(["-I", "-S", "-B", "-c", ZYGOTE_SOURCE]);
+    command.args(["-I", "-S", "-B", "-c", BOOT]);
     // An empty environment, given at exec: clearing it later would leave the first block in memory. What is set here
     // keeps libraries from starting threads in the zygote.
     command.env_clear();
@@ -372,9 +377,9 @@ fn spawn(spec: &ZygoteSpec, control: OwnedFd) -> Result<Child, CellError> {
 fn hand_over(control: &UnixStream, spec: &ZygoteSpec) -> io::Result<()> {
     let filters = [filter::zygote_filter(), filter::cell_filter()]
         .map(|program| program.into_iter().flat_map(u64::to_ne_bytes).collect::<Vec<u8>>());
-    let [runner, tables, reading, frames] =
-        [RUNNER_SOURCE, TABLES_SOURCE, READING_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
-    let parts = [LOCKDOWN, runner, tables, reading, frames, &spec.root, &filters[0], &filters[1]];
+    let [zygote, runner, tables, reading, frames] =
+        [ZYGOTE_SOURCE, RUNNER_SOURCE, TABLES_SOURCE, READING_SOURCE, FRAMES_SOURCE].map(str::as_bytes);
+    let parts = [zygote, LOCKDOWN, runner, tables, reading, frames, &spec.root, &filters[0], &filters[1]];
     let files = parts.iter().map(|part| memory_file(part)).collect::<io::Result<Vec<_>>>()?;
     let descriptors: Vec<_> = files.iter().map(AsFd::as_fd).collect();
     let settings = serde_json::to_vec(&spec.settings)?;

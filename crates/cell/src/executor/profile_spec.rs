@@ -14,79 +14,14 @@ use crate::profile::{Installed, Interpreter, Profile};
 use crate::root;
 use crate::zygote::{Settings, ZygoteSpec};
 
-const CORE: &[&str] = &[
-    "base64",
-    "bisect",
-    "calendar",
-    "collections.abc",
-    "copy",
-    "csv",
-    "dataclasses",
-    "datetime",
-    "decimal",
-    "difflib",
-    "enum",
-    "fractions",
-    "functools",
-    "hashlib",
-    "heapq",
-    "itertools",
-    "json",
-    "math",
-    "numbers",
-    "operator",
-    "pathlib",
-    "random",
-    "re",
-    "statistics",
-    "string",
-    "textwrap",
-    "time",
-    "traceback",
-    "typing",
-    "unicodedata",
-    "uuid",
-    "zoneinfo",
-    "tinydb",
-    "tinydb.operations",
-    "tinydb.storages",
-];
-
+/// The modules of `core`, one a line.
+const CORE: &str = include_str!("../../python/rehearsals/imports.txt");
 const DATA: &[&str] = &["numpy", "numpy.random", "pandas"];
 
-/// A program that touches what most programs touch.
-const CORE_REHEARSAL: &str = "\
-import json, re, datetime
-total = 1 + 1
-print(total, f'{total:.2f}', json.dumps({'total': total}))
-";
-
-const DATA_REHEARSAL: &str = "\
-import pandas as pd
-table = pd.DataFrame({'a': [1, 2, 3]})
-print(table.a.sum())
-";
-
-/// What a check does with a mapped table: opens it, compares a column, counts and picks rows. The table is our own, because
-/// no file of a user's is read outside a cell.
-const TABLE_REHEARSAL: &str = "\
-import io
-import pandas as pd
-import pyarrow as pa
-texts = pa.array(['a', 'b', None], pa.large_string())
-table = pa.table({'number': [1, 2, 3], 'share': [0.5, 1.5, float('nan')], 'text': texts})
-target = io.BytesIO()
-with pa.ipc.new_file(target, table.schema) as writer:
-    writer.write_table(table)
-table = pa.ipc.open_file(pa.py_buffer(target.getvalue())).read_all()
-rows = table.to_pandas(split_blocks=True, use_threads=False).copy(deep=False)
-for name in ('number', 'share'):
-    values = rows[name]
-    judged = values.notna()
-    failing = judged & ~((values >= 1) & (values <= 2))
-    found = {'evaluated': int(judged.sum()), 'failed': int(failing.sum()), 'failed_rows': rows[failing]}
-found = rows['text'].isna().sum(), rows['text'].isin(['a']).sum(), rows.duplicated(subset=['number'], keep=False).sum()
-";
+/// A program that touches what most programs touch; the same over tables; and what checks do with mapped tables.
+const CORE_REHEARSAL: &str = include_str!("../../python/rehearsals/core.py");
+const DATA_REHEARSAL: &str = include_str!("../../python/rehearsals/data.py");
+const TABLE_REHEARSAL: &str = include_str!("../../python/rehearsals/tables.py");
 
 /// Often enough that the interpreter has specialised the code: it then runs quicker in every cell, and no cell has to
 /// copy pages because the interpreter is still counting in them.
@@ -99,12 +34,13 @@ pub(crate) fn spec(
     options: &LocalOptions,
 ) -> Result<ZygoteSpec, CellError> {
     let interpreter = &installed.interpreter;
-    let (imports, rehearsal) = match installed.profile {
-        Profile::Core => (CORE.to_vec(), CORE_REHEARSAL),
+    let (more, rehearsal) = match installed.profile {
+        Profile::Core => (&[][..], CORE_REHEARSAL),
         // Cells that are shown files of the host look at tables; what that takes costs others memory that they never use.
-        Profile::Data | Profile::Full if mounts.is_empty() => ([CORE, DATA].concat(), DATA_REHEARSAL),
-        Profile::Data | Profile::Full => ([CORE, DATA].concat(), TABLE_REHEARSAL),
+        Profile::Data | Profile::Full if mounts.is_empty() => (DATA, DATA_REHEARSAL),
+        Profile::Data | Profile::Full => (DATA, TABLE_REHEARSAL),
     };
+    let imports = CORE.lines().chain(more.iter().copied()).collect();
     // A zygote that makes a single cell for a job that waits has no time to practise.
     let usual = if options.idle_cells == 0 { 1 } else { REHEARSALS };
     let scratch = options.scratch.clone().map(Arc::new);

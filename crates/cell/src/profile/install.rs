@@ -20,7 +20,7 @@ use super::{
 const COMPILE: &str = include_str!("../../python/profiles/compile.py");
 /// Tells what wheels are; see its first lines.
 const WHEELS: &str = include_str!("../../python/profiles/wheels.py");
-/// How often the package folder is looked at while uv works in silence.
+/// How often the package folder is looked at while an installer works in silence.
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// A line of an installer's output beyond this is read on but not kept.
 const LINE_BYTES_MAX: u64 = 64 << 10;
@@ -44,42 +44,47 @@ pub(super) fn packages(
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
-    let Some(uv) = data_dir.uv() else {
-        return with_pip(data_dir, interpreter, place, wanted, progress);
-    };
-    progress.phase(Phase::Downloading, Some(wanted.len()));
-    match with_uv(&uv, data_dir, interpreter, place, wanted, progress) {
-        // pip may know a mirror or proxy that uv does not.
-        Err(error @ (ProfileError::Offline { .. } | ProfileError::Install { .. })) if interpreter.has_pip => {
-            progress.message(&format!("{error}; trying pip"));
-            empty(place.site)?;
-            with_pip(data_dir, interpreter, place, wanted, progress)
+    if let Some(uv) = data_dir.uv() {
+        let mut command = Command::new(uv);
+        command
+            .args(["pip", "install", "--no-progress", "--color", "never", "--no-python-downloads"])
+            .args(["--only-binary", ":all:"])
+            .args([OsStr::new("--python"), interpreter.launcher.as_os_str()]);
+        match install("uv", command, data_dir, place, wanted, progress) {
+            // pip may know a mirror or proxy that uv does not.
+            Err(error @ (ProfileError::Offline { .. } | ProfileError::Install { .. }))
+                if interpreter.has_pip =>
+            {
+                progress.message(&format!("{error}; trying pip"));
+                empty(place.site)?;
+            }
+            outcome => return outcome,
         }
-        outcome => outcome,
     }
+    let mut command = pip(interpreter, "install")?;
+    command.args(["--no-warn-conflicts", "--no-compile", "--ignore-installed"]);
+    install("pip", command, data_dir, place, wanted, progress)
 }
 
-fn with_uv(
-    uv: &Path,
+/// Has an installer put the locked packages into their folder.
+fn install(
+    tool: &'static str,
+    mut command: Command,
     data_dir: &DataDir,
-    interpreter: &Interpreter,
     place: &InstallPaths<'_>,
     wanted: &[Requirement],
     progress: &mut dyn Progress,
 ) -> Result<(), ProfileError> {
-    let mut command = Command::new(uv);
     command
-        .args(["pip", "install", "--no-progress", "--color", "never", "--no-python-downloads"])
-        .args(["--require-hashes", "--no-deps", "--only-binary", ":all:"])
-        .args([OsStr::new("--python"), interpreter.launcher.as_os_str()])
+        .args(["--require-hashes", "--no-deps"])
         .args([OsStr::new("--target"), place.site.as_os_str()])
         .args([OsStr::new("-r"), place.requirements.as_os_str()]);
     clean(&mut command, data_dir, place);
+    progress.phase(Phase::Downloading, Some(wanted.len()));
     let mut is_installing = false;
-    run("uv", command, data_dir, |event| match event {
+    run(tool, command, data_dir, |event| match event {
         Event::Line(line) => {
-            let line = line.trim();
-            if let Some(package) = line.strip_prefix("Downloading ") {
+            if let Some(package) = fetched(line) {
                 progress.package(package);
             }
         }
@@ -90,34 +95,6 @@ fn with_uv(
                 progress.phase(Phase::Installing, Some(wanted.len()));
             }
             progress.done(count);
-        }
-    })
-}
-
-fn with_pip(
-    data_dir: &DataDir,
-    interpreter: &Interpreter,
-    place: &InstallPaths<'_>,
-    wanted: &[Requirement],
-    progress: &mut dyn Progress,
-) -> Result<(), ProfileError> {
-    let mut command = pip(interpreter, "install")?;
-    command
-        .args(["--no-warn-conflicts", "--no-compile", "--ignore-installed", "--require-hashes", "--no-deps"])
-        .args([OsStr::new("--target"), place.site.as_os_str()])
-        .args([OsStr::new("-r"), place.requirements.as_os_str()]);
-    clean(&mut command, data_dir, place);
-    progress.phase(Phase::Downloading, Some(wanted.len()));
-    let mut count = 0;
-    run("pip", command, data_dir, |event| {
-        let Event::Line(line) = event else { return };
-        if let Some(package) = collected(line) {
-            progress.done(count);
-            count += 1;
-            progress.package(package);
-        } else if line.starts_with("Installing collected packages") {
-            progress.done(count);
-            progress.phase(Phase::Installing, None);
         }
     })
 }
@@ -133,9 +110,10 @@ fn pip(interpreter: &Interpreter, command: &str) -> Result<Command, ProfileError
     Ok(pip)
 }
 
-/// The package that a line of pip's is about.
-fn collected(line: &str) -> Option<&str> {
-    line.strip_prefix("Collecting ")?.split_whitespace().next()
+/// The package that an installer is about to fetch, by a line of it.
+fn fetched(line: &str) -> Option<&str> {
+    let line = line.trim();
+    line.strip_prefix("Downloading ").or_else(|| line.strip_prefix("Collecting "))?.split_whitespace().next()
 }
 
 /// Downloads the wheels of packages, and of those that they need, in versions that fit together.
@@ -155,7 +133,7 @@ pub(super) fn download(
     clean(&mut command, data_dir, place);
     let done = run("pip", command, data_dir, |event| {
         if let Event::Line(line) = event
-            && let Some(package) = collected(line)
+            && let Some(package) = fetched(line)
         {
             progress.package(package);
         }

@@ -169,3 +169,14 @@ fn sized(code: &str) -> Job {
     job.limits.work_bytes = Some(1 << 20);
     job
 }
+
+#[tokio::test]
+async fn a_zygote_has_a_name_and_shows_its_source_to_nobody_who_lists_processes() {
+    let world = World::new();
+    world.run("print(1)").await;
+    let zygote = world.executor.zygote_process(Profile::Core).await.unwrap();
+    let of = |name: &str| fs::read_to_string(format!("/proc/{zygote}/{name}")).unwrap();
+    assert_eq!(of("comm"), "ordain-zygote\n");
+    let arguments = of("cmdline");
+    assert!(arguments.contains("socket.recv_fds") && arguments.len() < 600, "{arguments}");
+}
