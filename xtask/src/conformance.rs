@@ -1,7 +1,7 @@
 //! `cargo xtask conformance`: holds the built-in kinds against outside cases of data checks.
 //!
-//! The cases belong to another project and stay outside this repository, so their folder is given. The work is done by
-//! a program of the testkit, which links the cells; this one stays quick to build.
+//! The cases belong to another project and stay outside this repository, so their folder is given. The work is done by an
+//! example program of the checks, which links the cells; this one stays quick to build.
 
 use std::path::PathBuf;
 
@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     // The command runs in the repository's root, wherever this one was called.
     let cases =
         std::path::absolute(cases).with_context(|| format!("failed to find `{}`", cases.display()))?;
-    let mut command = cargo(["run", "--quiet", "--package", "ordain-testkit", "--bin", "conformance", "--"]);
+    let mut command =
+        cargo(["run", "--quiet", "--package", "ordain-checks", "--example", "conformance", "--"]);
     command.arg("--cases").arg(cases);
     if args.json {
         command.arg("--json");

@@ -2,6 +2,10 @@
 
 use std::io;
 
+use ordain_cell::CellError;
+use ordain_engine::EngineError;
+use ordain_store::StoreError;
+
 use crate::file::Problem;
 
 /// Why there is no report.
@@ -40,6 +44,21 @@ pub enum ChecksError {
         /// What would help.
         hint: String,
     },
+    /// The engine, its store or its cells failed.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+}
+
+impl From<StoreError> for ChecksError {
+    fn from(error: StoreError) -> Self {
+        Self::Engine(error.into())
+    }
+}
+
+impl From<CellError> for ChecksError {
+    fn from(error: CellError) -> Self {
+        Self::Engine(error.into())
+    }
 }
 
 impl ChecksError {
@@ -54,6 +73,7 @@ impl ChecksError {
             Self::State { .. } => None,
             Self::Table { hint, .. } => hint.clone(),
             Self::Edit { hint, .. } => Some(hint.clone()),
+            Self::Engine(error) => error.hint(),
         }
     }
 

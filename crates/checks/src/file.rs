@@ -9,6 +9,7 @@ mod yaml;
 use std::collections::{HashMap, HashSet};
 
 use ordain_types::nearest;
+use ordain_workspace::CHECK_FILE_BYTES_MAX;
 
 use crate::check::Check;
 use node::{Content, Node};
@@ -16,8 +17,6 @@ use node::{Content, Node};
 pub use edit::{append, change, remove};
 pub use record::FIELDS;
 
-/// A file larger than this holds something else.
-pub const FILE_BYTES_MAX: usize = 64 << 20;
 /// Checks of one workspace.
 pub const CHECKS_MAX: usize = 100_000;
 
@@ -67,8 +66,8 @@ impl CheckFiles {
             message,
             hint: Some(hint.to_owned()),
         };
-        if text.len() > FILE_BYTES_MAX {
-            let message = format!("the file has {} bytes; {FILE_BYTES_MAX} is the limit", text.len());
+        if text.len() as u64 > CHECK_FILE_BYTES_MAX {
+            let message = format!("the file has {} bytes; {CHECK_FILE_BYTES_MAX} is the limit", text.len());
             self.problems.push(problem(1, message, "split it into several files"));
             return;
         }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use ordain_types::CheckStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -159,24 +160,6 @@ pub struct FailedRow {
     pub key: BTreeMap<String, Value>,
     /// The offending columns and their values, masked where the owner says so.
     pub values: BTreeMap<String, Value>,
-}
-
-/// The grade of a check.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum CheckStatus {
-    /// The rule holds.
-    Pass,
-    /// It fails a little.
-    Warn,
-    /// It fails.
-    Fail,
-    /// It could not be evaluated.
-    Error,
-    /// It was not evaluated.
-    Skipped,
 }
 
 /// Why a check was skipped.

@@ -3,6 +3,7 @@
 //! The table is looked at in a cell, by [`PROFILE_CODE`]; what comes back is a [`Profile`], a claim of that code and
 //! bounded like any. A proposal is never more than that: what holds today may be chance, so a person accepts it.
 
+mod look;
 mod rules;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::Value;
 
 use crate::check::Check;
 
+pub use look::LookedAt;
 pub use rules::suggest;
 
 /// The code that looks at a table. It takes `inputs["table"]` and `inputs["others"]`, the tables that it may refer to,

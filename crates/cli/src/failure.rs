@@ -6,8 +6,7 @@ use std::process::ExitCode;
 
 use ordain_cell::CellError;
 use ordain_cell::profile::ProfileError;
-use ordain_checks::ChecksError;
-use ordain_checks::SelectionError;
+use ordain_checks::{ChecksError, SelectionError};
 use ordain_engine::EngineError;
 use ordain_planner::PlannerError;
 use ordain_server::cluster::ClusterError;
@@ -217,6 +216,7 @@ impl From<StoreError> for Failure {
 impl From<ChecksError> for Failure {
     fn from(error: ChecksError) -> Self {
         let code = match error {
+            ChecksError::Engine(error) => return error.into(),
             ChecksError::Files(problems) => return Self::in_check_files(&problems),
             ChecksError::NoFiles | ChecksError::Table { .. } | ChecksError::Edit { .. } => USAGE,
             _ => UNAVAILABLE,
@@ -230,7 +230,6 @@ impl From<EngineError> for Failure {
         match error {
             EngineError::Store(error) => error.into(),
             EngineError::Cell(error) => error.into(),
-            EngineError::Checks(error) => error.into(),
             error => Self::of(UNAVAILABLE, &error, error.hint().as_deref()),
         }
     }

@@ -223,7 +223,7 @@ impl Engine {
         let conversation = match work {
             Work::Ask(ask) => ask.conversation.clone(),
             Work::Code(_) => work.session(),
-            Work::Exec(_) | Work::Check(_) => None,
+            Work::Exec(_) => None,
         };
         let Some(conversation) = conversation else { return Ok(()) };
         self.store.add_turn(&conversation, &turn_of(record)).await?;

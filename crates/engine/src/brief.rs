@@ -58,8 +58,8 @@ impl Engine {
                 brief.forms = Forms { looks: LOOKS_MAX, outline: OutlineForm::Never };
                 Ok((brief, hash))
             }
-            // Given code has no planner, and each check has a brief of its own.
-            Work::Exec(_) | Work::Check(_) => self.brief(trial.work.order().request, Vec::new()).await,
+            // Given code has no planner.
+            Work::Exec(_) => self.brief(trial.work.order().request, Vec::new()).await,
         }
     }
 
@@ -67,7 +67,6 @@ impl Engine {
     pub(crate) async fn policy_for(&self, work: &Work) -> Result<Policy, EngineError> {
         match work {
             Work::Ask(_) => Ok(Policy::clone(&self.policy)),
-            Work::Check(_) => Ok(self.settings.policy_of_checks()),
             Work::Exec(exec) => {
                 Ok(exec.policy(&self.exec_sessions.of(exec.session.as_deref()), &self.settings.own_packages))
             }

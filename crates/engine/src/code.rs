@@ -139,7 +139,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Prepared, EngineError> {
         let task = match work {
-            Work::Ask(_) | Work::Check(_) => return Ok(Prepared::default()),
+            Work::Ask(_) => return Ok(Prepared::default()),
             Work::Exec(exec) => {
                 let hashes = ordain_files::hashes(&exec.files).await;
                 return Ok(Prepared { files: exec.files.clone(), hashes, ..Prepared::default() });

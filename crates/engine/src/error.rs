@@ -1,7 +1,6 @@
 //! Why a request could not be carried out at all.
 
 use ordain_cell::CellError;
-use ordain_checks::ChecksError;
 use ordain_store::StoreError;
 
 /// Why there is no record of a run. Nothing was changed in any of these cases, unless the store itself says that it
@@ -38,9 +37,6 @@ pub enum EngineError {
         /// The run.
         run: String,
     },
-    /// Checks could not be run.
-    #[error(transparent)]
-    Checks(#[from] ChecksError),
     /// The files that a run left could not be kept.
     #[error("failed to keep the artifacts of the run")]
     Artifacts(#[source] std::io::Error),
@@ -96,7 +92,6 @@ impl EngineError {
             Self::NotRebased { .. } => {
                 Some("ask again, so that the plan sees the rows as they are now".to_owned())
             }
-            Self::Checks(error) => error.hint(),
             Self::Artifacts(_) => Some("check the room and the rights of `.ordain/artifacts`".to_owned()),
             Self::Decision { hint, .. } => Some(hint.clone()),
             Self::RequestTooLong { .. } => {

@@ -10,7 +10,7 @@ use crate::work::Order;
 
 impl Engine {
     /// Records a run that ended in an error, unless it has come to its end after all.
-    pub(crate) async fn record_lost(&self, run_id: &RunId, order: Order<'_>, error: &EngineError) {
+    pub(crate) async fn record_lost(&self, run_id: &RunId, order: &Order<'_>, error: &EngineError) {
         let Some((code, message)) = told(error) else { return };
         let mut record = RunRecord::new(run_id.clone(), order.kind, order.request);
         record.started_at = self.store.timestamp();
@@ -44,7 +44,6 @@ fn told(error: &EngineError) -> Option<(&'static str, String)> {
         | EngineError::KeyReused { .. }
         | EngineError::Decision { .. }
         | EngineError::RequestTooLong { .. }
-        | EngineError::Checks(_)
         | EngineError::NotRebased { .. }
         | EngineError::Artifacts(_) => None,
     }

@@ -17,7 +17,6 @@ impl RunTrial<'_> {
             Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
             Work::Code(task) => json!({ "session": task.session }),
             Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
-            Work::Check(_) => self.detail.clone(),
         };
         if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
             let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));

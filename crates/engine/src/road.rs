@@ -3,23 +3,20 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ordain_cell::{Discard, Execution, Output};
+use ordain_cell::{Execution, Output};
 use ordain_files::Prepared;
 use ordain_planner::{Brief, Draft, Exchange, Planner, Progress};
-use ordain_store::{BeginOptions, Claim, Intent};
-use ordain_types::{BoxFuture, ErrorClass, RunError, RunId, RunKind, RunRecord, RunState, Strategy};
+use ordain_types::{BoxFuture, ErrorClass, RunError, RunId, RunKind, RunRecord, Strategy};
 
 use crate::cache::CacheKey;
 use crate::engine::Engine;
 use crate::error::EngineError;
+use crate::programs::Opened;
 use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps;
-use crate::story::{Attempt, End, Head, Story, millis};
+use crate::story::{End, Head, Story, millis};
 use crate::trial::RunTrial;
-use crate::work::{Order, Programs, Work};
-
-/// The longest request.
-const REQUEST_BYTES_MAX: usize = 1 << 20;
+use crate::work::{Order, Work};
 
 /// What came of a piece of work.
 #[derive(Debug)]
@@ -41,38 +38,23 @@ impl Engine {
         // The run is a large future; callers should not have to carry it on their stacks.
         Box::pin(async move {
             let order = work.order();
-            if order.request.len() > REQUEST_BYTES_MAX {
-                let bytes = order.request.len();
-                return Err(EngineError::RequestTooLong { bytes, bytes_max: REQUEST_BYTES_MAX });
-            }
-            let run_id = match &order.origin.run_id {
-                Some(run_id) => run_id.clone(),
-                None => self.store.new_run_id()?,
+            let head = match self.open(&order, work.fingerprint()).await? {
+                Opened::Now(head) => head,
+                Opened::Before(record) => {
+                    let prepared = Prepared::default();
+                    return Ok(Finished { record: *record, prepared, execution: None });
+                }
             };
-            if let Some(key) = &order.origin.idempotency_key
-                && !order.origin.is_claimed
-                && let Some(record) = self.claim(key, &work.fingerprint().await, &run_id).await?
-            {
-                let prepared = Prepared::default();
-                return Ok(Finished { record, prepared, execution: None });
-            }
-            let finished = self.go(&work, run_id.clone(), progress, output).await;
-            let is_over = finished.as_ref().is_ok_and(|finished| !is_planners(&finished.record));
-            let goes_on = match &finished {
-                // A node of the cluster carries it out again: it keeps its key and gets no record.
-                Err(error) if error.may_pass() && self.is_queued(&run_id).await => true,
-                // A run of several steps can go on from those that are done. A store that is not there cannot record that.
-                Err(_) => self.store.cut_short(&run_id).await.is_ok_and(|kept| kept.is_some()),
-                Ok(_) => false,
-            };
-            if let (false, false, Some(key)) = (is_over, goes_on, &order.origin.idempotency_key) {
-                // Nothing was done, so the key is free for another try.
-                let _ = self.store.release(key, &run_id).await;
-            }
+            let run_id = head.run_id.clone();
+            let finished = self.go(&work, head, progress, output).await;
             match &finished {
-                Ok(finished) => self.remember(&work, &finished.record).await?,
-                Err(error) if !goes_on => self.record_lost(&run_id, order, error).await,
-                Err(_) => {}
+                Ok(finished) => {
+                    if is_planners(&finished.record) {
+                        self.release_key(&order, &run_id).await;
+                    }
+                    self.remember(&work, &finished.record).await?;
+                }
+                Err(error) => self.give_up(&order, &run_id, Some(error)).await,
             }
             finished
         })
@@ -83,99 +65,25 @@ impl Engine {
         !matches!(self.store.queued(run).await, Ok(None))
     }
 
-    /// Claims an idempotency key; gives the record of the run that had it before, if that has finished.
-    async fn claim(
-        &self,
-        key: &str,
-        fingerprint: &str,
-        run_id: &RunId,
-    ) -> Result<Option<RunRecord>, EngineError> {
-        match self.store.claim_for(key, fingerprint, run_id).await? {
-            Claim::Taken => Ok(None),
-            Claim::Finished(record) => Ok(Some(*record)),
-            Claim::Running(run) => Err(EngineError::Running { run: run.to_string() }),
-            Claim::Other(run) => Err(EngineError::KeyReused { run: run.to_string() }),
-        }
-    }
-
     async fn go(
         &self,
         work: &Work,
-        run_id: RunId,
+        head: Head,
         progress: &mut dyn Progress,
         output: &mut dyn Output,
     ) -> Result<Finished, EngineError> {
-        let (order, started) = (work.order(), Instant::now());
-        let head = Head {
-            run_id,
-            kind: order.kind,
-            request: order.request.to_owned(),
-            strategy: order.strategy,
-            started_at: self.store.timestamp(),
-            started,
-        };
+        let started = head.started;
         let mut story = Story::default();
         if let Work::Ask(ask) = work {
             story.continues = ask.continues.as_ref().map(|continued| continued.run.clone());
         }
-        self.store.refresh().await?;
         let prepared = self.prepare(work, progress).await?;
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;
         let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
-        let record = match work {
-            Work::Check(programs) => {
-                self.run_programs(programs.as_ref(), &mut trial, story, progress).await?
-            }
-            _ => Box::pin(self.plan_and_run(&mut trial, story, progress)).await?,
-        };
+        let record = Box::pin(self.plan_and_run(&mut trial, story, progress)).await?;
         let RunTrial { prepared, execution, .. } = trial;
         Ok(Finished { record, prepared, execution })
-    }
-
-    /// Runs the programs that the work brings, and records them as one run, with what they write to tables.
-    async fn run_programs(
-        &self,
-        programs: &dyn Programs,
-        trial: &mut RunTrial<'_>,
-        mut story: Story,
-        progress: &mut dyn Progress,
-    ) -> Result<RunRecord, EngineError> {
-        let ran = programs.run(&trial.head, progress).await?;
-        story.went_through(ran.steps, ran.source);
-        trial.detail = ran.detail;
-        let (status, answer, calls) = (ran.status, ran.answer, ran.messages);
-        let attempt = Box::new(Attempt { status, answer, calls, ..Attempt::default() });
-        let end = match ran.stopped {
-            Some(error) => End::Stopped { error, state: RunState::RolledBack, attempt: Some(attempt) },
-            None => End::Ended { state: RunState::Answered, attempt },
-        };
-        if ran.is_trial {
-            return Ok(story.record(&trial.head, end));
-        }
-        if ran.writes.is_empty() {
-            return trial.write_down(&story, end, &Exchange::default()).await;
-        }
-        let (record, note) = (story.record(&trial.head, end), trial.note(&Exchange::default()));
-        let begin = BeginOptions { run_id: record.run_id.clone(), intent: Intent::Write };
-        let mut transaction = self.store.begin(begin).await?;
-        for call in &record.calls {
-            transaction.note_call(call.clone());
-        }
-        for write in ran.writes {
-            transaction.carry_out(write).await?;
-        }
-        Ok(transaction.commit(record, note).await?)
-    }
-
-    /// Runs work that brings its own programs, as one run. Nothing was run now, and the record is that of an earlier run,
-    /// where the idempotency key was used.
-    pub async fn carry_out_programs(
-        &self,
-        programs: Arc<dyn Programs>,
-        progress: &mut dyn Progress,
-    ) -> Result<RunRecord, EngineError> {
-        Ok(self.carry_out(Work::Check(programs), progress, &mut Discard).await?.record)
     }
 
     async fn plan_and_run(

@@ -61,8 +61,6 @@ pub(crate) struct RunTrial<'a> {
     pub(crate) params: Map<String, Value>,
     /// What running the code came to last.
     pub(crate) execution: Option<Arc<Execution>>,
-    /// What the ledger keeps of work that brings its own programs.
-    pub(crate) detail: Value,
     pub(crate) head: Head,
     /// Where what the code prints goes. Only the one who runs the code takes hold of it.
     output: Mutex<&'a mut dyn Output>,
@@ -223,7 +221,6 @@ impl<'a> RunTrial<'a> {
             plan_id: None,
             params,
             execution: None,
-            detail: Value::Null,
             head,
             output: Mutex::new(output),
             loader: String::new(),
@@ -397,7 +394,7 @@ impl<'a> RunTrial<'a> {
             Work::Ask(_) if accepted.effects.may_write && self.writes_alone => Intent::Write,
             Work::Ask(_) if accepted.effects.may_write => Intent::Beside,
             Work::Ask(_) | Work::Code(_) => Intent::Read,
-            Work::Exec(_) | Work::Check(_) => return Ok(None),
+            Work::Exec(_) => return Ok(None),
         };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
         let mut transaction = self.engine.store.begin(begin).await?;

@@ -1,21 +1,12 @@
 //! The kinds of work, and what differs between them: data, not roads of their own.
 
-use std::fmt;
-use std::sync::Arc;
-
-use ordain_planner::{Planner, Progress};
-use ordain_store::Call as TableCall;
-use ordain_types::{
-    Answer, BoxFuture, Call, PlanSource, RunError, RunId, RunKind, SourceFile, StepRecord, Strategy,
-};
+use ordain_planner::Planner;
+use ordain_types::{RunId, RunKind, SourceFile, Strategy};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::ask::{Ask, Mode};
 use crate::code::{CodeTask, cell_name};
-use crate::error::EngineError;
 use crate::exec::Exec;
-use crate::story::Head;
 
 /// One piece of work.
 #[derive(Debug)]
@@ -26,8 +17,6 @@ pub(crate) enum Work {
     Code(CodeTask),
     /// Given code, without the workspace's tables.
     Exec(Exec),
-    /// Standing rules about the tables and the files with data.
-    Check(Arc<dyn Programs>),
 }
 
 /// Where a piece of work comes from.
@@ -72,43 +61,6 @@ pub struct Order<'a> {
     pub origin: &'a Origin,
 }
 
-/// Work that brings programs of its own and is one run all the same: a run of checks.
-pub trait Programs: fmt::Debug + Send + Sync {
-    /// What it has in common with other work.
-    fn order(&self) -> Order<'_>;
-    /// What an idempotency key stands for.
-    fn fingerprint(&self) -> String;
-    /// Runs the programs.
-    fn run<'a>(
-        &'a self,
-        head: &'a Head,
-        progress: &'a mut dyn Progress,
-    ) -> BoxFuture<'a, Result<ProgramsRan, EngineError>>;
-}
-
-/// What programs came to, for the one record that they have.
-#[derive(Debug)]
-pub struct ProgramsRan {
-    /// The programs, each a step.
-    pub steps: Vec<StepRecord>,
-    /// Who wrote them.
-    pub source: PlanSource,
-    /// What they found together.
-    pub status: Option<String>,
-    /// The same for people.
-    pub answer: Answer,
-    /// Why not all of them ran.
-    pub stopped: Option<RunError>,
-    /// What is to be sent after the commit.
-    pub messages: Vec<Call>,
-    /// What is written to tables together with the record.
-    pub writes: Vec<TableCall>,
-    /// What the ledger keeps besides the record.
-    pub detail: Value,
-    /// Whether nothing of it is recorded.
-    pub is_trial: bool,
-}
-
 impl Work {
     /// What it has in common with other work.
     pub(crate) fn order(&self) -> Order<'_> {
@@ -140,7 +92,6 @@ impl Work {
                 cache: false,
                 origin: &exec.origin,
             },
-            Self::Check(programs) => programs.order(),
         }
     }
 
@@ -155,7 +106,7 @@ impl Work {
     /// The cell that is kept from one piece of work to the next.
     pub(crate) fn session(&self) -> Option<String> {
         match self {
-            Self::Ask(_) | Self::Check(_) => None,
+            Self::Ask(_) => None,
             Self::Code(task) => task.session.as_deref().map(cell_name),
             Self::Exec(exec) => exec.session.clone(),
         }
@@ -172,7 +123,6 @@ impl Work {
             Self::Ask(ask) => ask.fingerprint(),
             Self::Code(task) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
-            Self::Check(programs) => programs.fingerprint(),
         }
     }
 }

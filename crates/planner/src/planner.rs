@@ -1,6 +1,5 @@
 //! The planner: one face for the reader and for models.
 
-use ordain_checks::CheckResult;
 use ordain_types::{BoxFuture, Diff, ErrorClass, Event, RunError, Trouble};
 use serde_json::{Value, json};
 
@@ -22,7 +21,7 @@ pub enum Planner {
     Model(Model),
 }
 
-/// Takes what happens in a run as it happens, for live display, and can end a run of checks early.
+/// Takes what happens in a run as it happens, for live display.
 pub trait Progress: Send {
     /// Takes one piece of the model's text.
     fn text(&mut self, _piece: &str) {}
@@ -30,14 +29,6 @@ pub trait Progress: Send {
     fn stage(&mut self, name: &str);
     /// Something happened in a run of several steps.
     fn event(&mut self, _event: &Event) {}
-    /// So many checks will be run.
-    fn expect(&mut self, _checks: usize) {}
-    /// One check is done.
-    fn checked(&mut self, _result: &CheckResult) {}
-    /// Ends when a run of checks is to stop. What has finished by then is kept.
-    fn stopped(&self) -> BoxFuture<'static, ()> {
-        Box::pin(std::future::pending())
-    }
 }
 
 /// Takes progress and shows nothing.

@@ -15,7 +15,7 @@ use std::fmt;
 use std::time::Duration;
 
 use futures_util::stream::BoxStream;
-use ordain_standing::Schedules;
+use ordain_checks::Schedules;
 use ordain_store::QueuedRun;
 use ordain_types::{BoxFuture, RunId, RunKind};
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,6 @@ pub mod attacks;
 pub mod browser;
 pub mod clients;
 pub mod clock;
-pub mod conformance;
 pub mod fuzz;
 pub mod link;
 pub mod long;

@@ -7,6 +7,7 @@ mod approval;
 mod call;
 mod catalog;
 mod cause;
+mod check_status;
 mod diff;
 mod event;
 mod fair;
@@ -25,6 +26,7 @@ mod round;
 mod row;
 mod run;
 mod schema;
+mod selection;
 mod status;
 mod table_rule;
 mod timestamp;
@@ -38,6 +40,7 @@ pub use catalog::{
     Ending, Metric, Param, ParamKind, Phrasing, Records, Reference, TableNotes,
 };
 pub use cause::Cause;
+pub use check_status::CheckStatus;
 pub use diff::{CellDifference, Diff, RowChange, TableDiff, cells, row_name};
 pub use event::Event;
 pub use fair::{CallerName, Place, Places, TakePlace, caller, of_caller};
@@ -59,6 +62,7 @@ pub use run::{
     SourceFile, StepRecord, StepState, Strategy, Timing, Usage, VerdictRecord,
 };
 pub use schema::{Column, ColumnType, Schema, Table};
+pub use selection::{Selection, SelectionError};
 pub use status::STATUSES;
 pub use table_rule::{Asked, RuleSql, Side, Step, TableRule, Test, shown_pattern};
 pub use timestamp::{format_unix_millis, is_timestamp};

@@ -15,6 +15,7 @@ mod file;
 pub mod inside;
 mod packages;
 mod roles;
+mod schedule;
 mod schedules;
 mod settings;
 mod trust;
@@ -39,6 +40,7 @@ pub use error::WorkspaceError;
 pub use example::{EXAMPLES, Example, InitError, init};
 pub use packages::OwnPackages;
 pub use roles::DeclaredRole;
+pub use schedule::{Schedule, ScheduleError};
 pub use schedules::{Scheduled, ScheduledTask};
 pub use settings::{Resolved, SETTINGS, Setting, config_schema, limits_without_workspace};
 pub use trust::{Accepted, TrustList};
@@ -55,6 +57,8 @@ const EFFORTS: [&str; 4] = ["minimal", "low", "medium", "high"];
 const TEXT_BYTES_MAX: u64 = 256 * 1024;
 /// The same for `ordain.toml`, which may describe very many tables.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
+/// A file of checks above this is a slip of the pen.
+pub const CHECK_FILE_BYTES_MAX: u64 = 64 << 20;
 /// Rows from which on a table of a file is judged by a database in place of pandas, unless the workspace says otherwise.
 const LARGE_ROWS: u64 = 2_000_000;
 /// What DuckDB may usually write to disk for a check.
@@ -209,9 +213,9 @@ impl Workspace {
         let text = inside::text(&self.root, FILE, FILE_BYTES_MAX)?.unwrap_or_default();
         let mut digest = Sha256::new_with_prefix(format!("{text}\0{}\0{}", self.policy, self.helpers));
         for name in self.check_files() {
-            let bytes_max = ordain_checks::file::FILE_BYTES_MAX as u64;
             // A file that cannot be read is told when checks are run.
-            let text = inside::text(&self.root, &name, bytes_max).ok().flatten().unwrap_or_default();
+            let text =
+                inside::text(&self.root, &name, CHECK_FILE_BYTES_MAX).ok().flatten().unwrap_or_default();
             digest.update(format!("\0{name}\0{text}"));
         }
         Ok(ordain_types::hex(&digest.finalize()[..6]))

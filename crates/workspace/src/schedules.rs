@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ordain_checks::{Schedule, Selection};
-use ordain_types::RunKind;
+use ordain_types::{RunKind, Selection};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
+use super::schedule::Schedule;
 use super::{FILE, WorkspaceError, inside};
 
 /// A longer name is no name.

@@ -6,7 +6,7 @@ use super::Problem;
 use super::node::{Content, Member, Node};
 use crate::check::{Check, Samples, Severity, Threshold};
 use crate::kinds::{HINT, KIND_NAMES, SQL, is_statement, wrong_params};
-use crate::schedule::Schedule;
+use ordain_workspace::Schedule;
 
 /// Every field that a record may have.
 pub const FIELDS: [&str; 21] = [

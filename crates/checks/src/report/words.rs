@@ -7,17 +7,6 @@ use serde_json::Value;
 use crate::check::Severity;
 use crate::result::{CheckResult, CheckStatus, CodeFrom, RunReport, SkipReason};
 
-ordain_types::names!(CheckStatus, name {
-    Pass = "PASS", Warn = "WARN", Fail = "FAIL", Error = "ERROR", Skipped = "SKIPPED",
-});
-
-impl CheckStatus {
-    /// Whether someone should look.
-    pub(crate) const fn is_problem(self) -> bool {
-        matches!(self, Self::Warn | Self::Fail | Self::Error)
-    }
-}
-
 ordain_types::names!(SkipReason, name {
     Disabled = "disabled", MissingTable = "missing_table", EmptyTable = "empty_table", NoRows = "no_rows",
     Learning = "learning", UpstreamFailed = "upstream_failed", NotUnderstood = "not_understood",

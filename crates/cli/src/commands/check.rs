@@ -21,8 +21,8 @@ use std::sync::Arc;
 
 use ordain_cell::profile::Profile;
 use ordain_checks::file::CheckFiles;
+use ordain_checks::{Checks, read_checks};
 use ordain_engine::EngineSettings;
-use ordain_standing::{Checks, read_checks};
 use ordain_workspace::Workspace;
 
 use crate::commands::{explain, python};

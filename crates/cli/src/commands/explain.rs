@@ -4,9 +4,9 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordain_checks::Checks;
 use ordain_engine::{CodeTask, Engine};
 use ordain_planner::reader::Explained;
-use ordain_standing::Checks;
 use serde::Serialize;
 
 use crate::commands::code::setup::{FileArgs, Setup};

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_cell::profile::Profile;
+use ordain_checks::Checks;
 use ordain_engine::{Engine, EngineSettings};
 use ordain_files::open_store;
 use ordain_server::http::{self, HttpOptions, Service};
-use ordain_standing::Checks;
 use ordain_workspace::Workspace;
 
 use crate::executor::{Chosen, ExecutorArgs};

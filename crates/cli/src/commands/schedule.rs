@@ -7,11 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ordain_cell::profile::Profile;
-use ordain_checks::ChecksError;
 use ordain_checks::exit::{self, Gate};
-use ordain_engine::EngineError;
+use ordain_checks::{ChecksError, Due, Schedules};
 use ordain_files::{open_store, profile_for_files};
-use ordain_standing::{Due, Schedules};
 use ordain_store::{ScheduleMark, Store};
 use ordain_types::RunRecord;
 use ordain_workspace::{Scheduled, ScheduledTask, Workspace};
@@ -187,7 +185,7 @@ impl ByHand<'_> {
         let ran = loop {
             let idempotency_key = due.map(Due::idempotency_key);
             match self.schedules.run(task.clone(), (idempotency_key, None), &mut shown).await {
-                Err(EngineError::Checks(ChecksError::Busy)) => tokio::time::sleep(BUSY_POLL).await,
+                Err(ChecksError::Busy) => tokio::time::sleep(BUSY_POLL).await,
                 ran => break ran,
             }
         };

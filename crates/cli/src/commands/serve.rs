@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use ordain_cell::profile::Profile;
+use ordain_checks::Checks;
 use ordain_engine::{Engine, EngineSettings, OtherNodes, Planner};
 use ordain_files::open_store;
 use ordain_server::Address;
@@ -15,7 +16,6 @@ use ordain_server::cluster::Nats;
 use ordain_server::grpc::ExecutorPool;
 use ordain_server::http::{self, HttpOptions, LogFormat, ServeLock, ServeLockError, Service};
 use ordain_server::trace::traced;
-use ordain_standing::Checks;
 use ordain_types::{parse_bytes, parse_duration};
 use ordain_workspace::Workspace;
 use serde_json::json;

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 
+use ordain_checks::CheckProgress;
 use ordain_engine::Progress;
 use ordain_types::Event;
 
@@ -31,6 +32,8 @@ impl Shown {
         }
     }
 }
+
+impl CheckProgress for Shown {}
 
 impl Progress for Shown {
     fn text(&mut self, piece: &str) {

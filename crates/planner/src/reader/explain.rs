@@ -111,7 +111,7 @@ pub struct Next {
 pub fn explain(brief: &Brief) -> Explained {
     match brief.task {
         Task::Ask => explain_ask(brief),
-        Task::Check | Task::Code => explain_plan(brief),
+        Task::Check | Task::Code => explain_as(brief, plan(brief)),
     }
 }
 
@@ -141,7 +141,7 @@ fn explain_ask(brief: &Brief) -> Explained {
 }
 
 /// The same for files and rules, of which the plan says what was read.
-fn explain_plan(brief: &Brief) -> Explained {
+pub fn explain_as(brief: &Brief, reply: Reply) -> Explained {
     let tokens = token::tokens(&brief.request);
     let mut shown = Explained { request: brief.request.clone(), ..Explained::default() };
     let index = if brief.task == Task::Code {
@@ -150,7 +150,7 @@ fn explain_plan(brief: &Brief) -> Explained {
         Index::of(brief, &super::files::described(&brief.catalog))
     };
     shown.tokens = classified(&index, &tokens);
-    match plan(brief) {
+    match reply {
         Reply::Plan(draft) => shown.readings.push(ReadAs {
             reading: draft.reading.unwrap_or(draft.title),
             code: Some(draft.code),

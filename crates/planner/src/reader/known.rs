@@ -225,7 +225,7 @@ fn label(table: &Table, facts: &TableBrief) -> Option<Arc<str>> {
 }
 
 /// What the reader knows of the tables: whole names, types, units, values.
-pub(super) fn catalog(brief: &Brief) -> Catalog {
+pub fn catalog(brief: &Brief) -> Catalog {
     let tables = brief.tables.iter().map(|known| table(brief, known)).collect();
     Catalog::of(tables).with_references()
 }
@@ -271,7 +271,8 @@ fn key_of(known: &TableBrief) -> Option<Arc<str>> {
     (is_key && !has_gaps).then(|| first.name.as_str().into())
 }
 
-pub(super) fn column(name: &str, column_type: ColumnType, facts: Option<&ColumnBrief>) -> Column {
+/// A column, with what is known of its values.
+pub fn column(name: &str, column_type: ColumnType, facts: Option<&ColumnBrief>) -> Column {
     let reading = |key: &str| facts.and_then(|facts| facts.reading.get(key)?.as_str()).unwrap_or_default();
     let form = reading("form");
     let (holds, source) = match column_type {

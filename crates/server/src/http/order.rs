@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::InputFile;
+use ordain_checks::{CheckTask, Schedules};
 use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Identity, Origin, Planner};
-use ordain_standing::{CheckTask, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{RunKind, RunRecord};
 use ordain_workspace::Scheduled;

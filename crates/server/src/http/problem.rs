@@ -308,7 +308,6 @@ impl From<EngineError> for Problem {
         let mut problem = match error {
             EngineError::Store(error) => return error.into(),
             EngineError::Cell(error) => return error.into(),
-            EngineError::Checks(error) => return error.into(),
             EngineError::Contended { .. } => {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, "contended", detail).after(1)
             }
@@ -342,6 +341,7 @@ impl From<ChecksError> for Problem {
         let (detail, hint) = (error.to_string(), error.hint());
         let conflict = |code: &str, detail: String| Self::new(StatusCode::CONFLICT, code, detail);
         let mut problem = match error {
+            ChecksError::Engine(error) => return error.into(),
             ChecksError::State { action, source } => {
                 return Self::internal(format!("failed to {action}: {source}"));
             }

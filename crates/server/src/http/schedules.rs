@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use ordain_standing::{Due, Schedules};
+use ordain_checks::{Due, Schedules};
 use ordain_workspace::ScheduledTask;
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;

@@ -3,8 +3,7 @@
 //! Records are plain data of other crates, which know nothing of HTTP; their JSON Schemas are derived from the types
 //! themselves. Here each gets a name that routes can refer to, and the schemas are put into the document.
 
-use ordain_checks::RunReport;
-use ordain_standing::Past;
+use ordain_checks::{Past, RunReport};
 use ordain_store::{ConversationTurn, LedgerEntry, TableInfo};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use axum::http::StatusCode;
 use ordain_cell::LocalExecutor;
+use ordain_checks::Checks;
 use ordain_engine::{Engine, Planner};
 use ordain_planner::ModelSettings;
-use ordain_standing::Checks;
 use ordain_workspace::Environment;
 
 use super::cluster::{Troubles, Working};

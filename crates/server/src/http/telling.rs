@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use ordain_checks::CheckResult;
+use ordain_checks::{CheckProgress, CheckResult};
 use ordain_engine::Progress;
 use ordain_types::BoxFuture;
 use serde_json::json;
@@ -30,7 +30,9 @@ impl Progress for Telling {
         }
         self.0.tell(event.name(), &data);
     }
+}
 
+impl CheckProgress for Telling {
     fn expect(&mut self, checks: usize) {
         self.0.tell("stage", &json!({ "stage": "running", "checks": checks }));
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use ordain_cell::Executor;
 use ordain_cell::profile::Profile;
+use ordain_checks::{Checks, read_checks};
 use ordain_engine::{Ask, CodeTask, Engine, EngineSettings, Planner, Quiet};
 use ordain_files::open_store;
-use ordain_standing::{Checks, read_checks};
 use ordain_types::{RunKind, SourceFile};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_standing::State;
+use ordain_checks::State;
 use ordain_workspace::Workspace;
 
 use crate::failure::{Failure, Outcome};

@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::iter;
 
-use ordain_checks::Check;
-use ordain_checks::ChecksError;
 use ordain_checks::change::rule_of;
 use ordain_checks::file::CheckFiles;
-use ordain_standing::{ADDED_TO, add_checks, read_checks};
+use ordain_checks::{ADDED_TO, Check, ChecksError, add_checks, read_checks};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ordain_checks::{CheckResult, CheckStatus};
+use ordain_checks::{CheckProgress, CheckResult, CheckStatus};
 use ordain_engine::Progress;
 use ordain_types::BoxFuture;
 
@@ -42,7 +42,9 @@ impl Progress for Bar {
         self.style("{spinner} {prefix} {msg}");
         self.bar.set_prefix(text.to_owned());
     }
+}
 
+impl CheckProgress for Bar {
     fn expect(&mut self, checks: usize) {
         self.bar.set_length(checks as u64);
     }

@@ -4,9 +4,8 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_checks::CheckStatus;
 use ordain_checks::report::differences;
-use ordain_standing::State;
+use ordain_checks::{CheckStatus, State};
 use ordain_workspace::Workspace;
 
 use crate::executor::ExecutorArgs;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use ordain_checks::file::FIELDS;
-use ordain_standing::remove_check;
+use ordain_checks::remove_check;
 use ordain_types::nearest;
 use ordain_workspace::Workspace;
 use serde_json::{Map, Value, json};

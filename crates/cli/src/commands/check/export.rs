@@ -8,9 +8,8 @@ use std::sync::Arc;
 use ordain_checks::export::{Exported, Target, export};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::kinds::HINT;
-use ordain_checks::{Check, CheckResult, Selection};
+use ordain_checks::{Check, CheckOptions, CheckResult, CheckTask, Selection, write_file};
 use ordain_engine::Quiet;
-use ordain_standing::{CheckOptions, CheckTask, write_file};
 use ordain_workspace::Workspace;
 use serde_json::Value;
 
@@ -93,7 +92,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
         selection.add(terms)?;
     }
     let files = super::files(workspace)?;
-    let checks = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+    let checks = files.entries.iter().map(|entry| &entry.check).filter(|check| check.is_in(&selection));
     let checks: Vec<Check> = checks.cloned().collect();
     let has_words = checks.iter().any(|check| check.kind == HINT);
     let exported = match args.to {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_checks::CheckStatus;
-use ordain_standing::{Past, State};
+use ordain_checks::{CheckStatus, Past, State};
 use ordain_workspace::Workspace;
 
 use crate::failure::{Failure, Outcome};

@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
     for terms in &args.select {
         selection.add(terms)?;
     }
-    let entries: Vec<_> = files.entries.iter().filter(|entry| selection.holds(&entry.check)).collect();
+    let entries: Vec<_> = files.entries.iter().filter(|entry| entry.check.is_in(&selection)).collect();
     let mut stdout = io::stdout().lock();
     if args.json {
         let records: Vec<_> = entries

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use ordain_checks::file::{CheckFiles, read_record};
 use ordain_checks::report::words::sample_columns;
-use ordain_checks::{Check, CheckResult, SkipReason, exit};
-use ordain_standing::{Checks, FileChange, read_checks};
+use ordain_checks::{Check, CheckResult, Checks, FileChange, SkipReason, exit, read_checks};
 use ordain_workspace::Workspace;
 use serde_json::{Map, Value, json};
 

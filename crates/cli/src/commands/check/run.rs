@@ -7,13 +7,14 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ordain_checks::ChecksError;
 use ordain_checks::exit::{self, FailOn, Gate};
 use ordain_checks::file::CheckFiles;
 use ordain_checks::report::{Format, PastResult, TextOptions, render, render_summary};
-use ordain_checks::{CodeFrom, RunReport, Selection};
+use ordain_checks::{
+    COMPILED, CheckOptions, CheckRun, CheckTask, Checks, ChecksError, CodeFrom, RunReport, Selection,
+    Written, needs_frames,
+};
 use ordain_engine::{EngineError, Planner, Progress as _};
-use ordain_standing::{COMPILED, CheckOptions, CheckRun, CheckTask, Checks, Written, needs_frames};
 use ordain_workspace::Workspace;
 
 use super::bar::Bar;
@@ -185,7 +186,7 @@ pub(super) async fn carry_out(
     let mut bar = Bar::new(false);
     let ran = loop {
         match checks.run(task.clone(), &mut bar).await {
-            Err(EngineError::Checks(ChecksError::Busy) | EngineError::Running { .. }) if args.waits => {
+            Err(ChecksError::Busy | ChecksError::Engine(EngineError::Running { .. })) if args.waits => {
                 bar.stage("waiting for another run to end");
                 if tokio::time::timeout(BUSY_POLL, tokio::signal::ctrl_c()).await.is_ok() {
                     return Ok(ExitCode::from(exit::INTERRUPTED));
@@ -222,7 +223,7 @@ fn print_all(args: &Args, checks: &Checks, report: &RunReport, gate: Gate) -> io
     for wanted in args.format.iter().filter(|wanted| wanted.file.is_some()) {
         if let Some(file) = &wanted.file {
             let plain = TextOptions { width: WIDTH_OF_FILES, color: false };
-            ordain_standing::write_file(file, render(wanted.format, plain).as_bytes())?;
+            ordain_checks::write_file(file, render(wanted.format, plain).as_bytes())?;
         }
     }
     let shown = args.format.iter().find(|wanted| wanted.file.is_none()).map(|wanted| wanted.format);
@@ -348,11 +349,11 @@ pub(super) fn prepare(chosen: &Chosen, workspace: &Workspace) -> Result<(CheckOp
             "note: there are no checks yet; `ordain check suggest TABLE` proposes some"
         );
     }
-    if !chosen.select.is_empty() && !files.entries.iter().any(|entry| selection.holds(&entry.check)) {
+    if !chosen.select.is_empty() && !files.entries.iter().any(|entry| entry.check.is_in(&selection)) {
         let problem = format!("no check fits `{}`", chosen.select.join(","));
         return Err(Failure::usage(&problem, "see `ordain check list` for ids, tags and owners"));
     }
-    let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| selection.holds(check));
+    let chosen_ones = files.entries.iter().map(|entry| &entry.check).filter(|check| check.is_in(&selection));
     if !chosen.executor.is_remote() && chosen_ones.into_iter().any(needs_frames) {
         super::ensure_python(workspace)?;
     }

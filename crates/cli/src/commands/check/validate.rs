@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use ordain_standing::read_checks;
+use ordain_checks::read_checks;
 use ordain_workspace::Workspace;
 use serde_json::json;
 

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use ordain_cell::{InputFile, hash_files};
+use ordain_checks::CheckTask;
 use ordain_engine::hash;
-use ordain_standing::CheckTask;
 use ordain_store::{ScheduleMark, Store, StoreError};
 use ordain_types::RunId;
 use ordain_workspace::Workspace;

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use ordain_cell::LocalExecutor;
-use ordain_checks::CodeFrom;
+use ordain_checks::{Checks, CodeFrom, read_checks};
 use ordain_engine::{Ask, Engine, EngineSettings, Quiet};
 use ordain_files::open_store;
-use ordain_standing::{Checks, read_checks};
 use ordain_store::EntryNote;
 use ordain_types::RunRecord;
 use ordain_workspace::{Workspace, init};

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordain_checks::is_data_file;
+use ordain_checks::suggest::LookedAt;
 use ordain_files::open_store;
-use ordain_standing::{LookedAt, is_data_file};
 use ordain_workspace::{Workspace, init};
 use serde_json::json;
 use tempfile::TempDir;

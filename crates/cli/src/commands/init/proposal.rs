@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ordain_checks::suggest::{ColumnProfile, Profile, Reference};
-use ordain_standing::LookedAt;
+use ordain_checks::suggest::{ColumnProfile, LookedAt, Profile, Reference};
 use serde::Serialize;
 use serde_json::{Value, json};
 

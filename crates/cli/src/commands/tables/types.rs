@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use ordain_standing::{TableFacts, TableState};
+use ordain_checks::{TableFacts, TableState};
 use ordain_types::nearest;
 use serde_json::{Value, json};
 

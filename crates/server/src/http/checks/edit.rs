@@ -3,10 +3,9 @@
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
-use ordain_checks::CheckResult;
 use ordain_checks::file::read_record;
+use ordain_checks::{CheckOptions, CheckResult, CheckTask, Proposal, remove_check};
 use ordain_planner::Quiet;
-use ordain_standing::{CheckOptions, CheckTask, Proposal, remove_check};
 use ordain_store::EntryNote;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -5,7 +5,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse as _, Response};
-use ordain_standing::Past;
+use ordain_checks::Past;
 use serde_json::Value;
 
 use super::{find, look, read, schema, served};

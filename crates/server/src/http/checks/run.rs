@@ -7,11 +7,9 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use ordain_checks::ChecksError;
 use ordain_checks::file::CheckFiles;
-use ordain_checks::{RunReport, Selection};
+use ordain_checks::{CheckOptions, CheckTask, ChecksError, RunReport, Selection};
 use ordain_engine::Planner;
-use ordain_standing::{CheckOptions, CheckTask};
 use ordain_types::{RunId, RunRecord};
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -160,7 +158,7 @@ impl Wanted {
             return Err(ChecksError::NoFiles.into());
         }
         let selection = &self.options.selection;
-        let is_chosen = self.files.entries.iter().any(|entry| selection.holds(&entry.check));
+        let is_chosen = self.files.entries.iter().any(|entry| entry.check.is_in(&selection));
         if !is_chosen && self.files.problems.is_empty() {
             let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
             return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use ordain_standing::Schedules;
+use ordain_checks::Schedules;
 use ordain_store::{QueuedRun, StoreError};
 use ordain_types::{BoxFuture, ErrorClass, RunId, RunRecord, RunState};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc};

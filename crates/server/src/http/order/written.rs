@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use ordain_cell::InputFile;
 use ordain_cell::profile::Profile;
-use ordain_checks::Selection;
+use ordain_checks::{CheckOptions, Schedules, Selection};
 use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement, Origin};
-use ordain_standing::{CheckOptions, Schedules};
 use ordain_store::QueuedRun;
 use ordain_types::{Limits, RunId, SourceFile};
 use serde::{Deserialize, Serialize};

@@ -6,10 +6,9 @@ use std::collections::HashMap;
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect, Response};
-use ordain_checks::ChecksError;
 use ordain_checks::file::CheckFiles;
 use ordain_checks::report::{PastResult, differences};
-use ordain_standing::{Checks, Past};
+use ordain_checks::{Checks, ChecksError, Past};
 use ordain_types::RunKind;
 use ordain_ui::Place;
 use ordain_ui::checks::{CheckPage, Comparison, Filter, Grid, Row, SPARK_MAX};

@@ -3,8 +3,7 @@
 use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
-use ordain_checks::Check;
-use ordain_standing::TableState;
+use ordain_checks::{Check, TableState};
 use ordain_store::{BeginOptions, Call, Intent, Reply, Store, TableInfo};
 use ordain_types::{Column, Row, RunId, row_name};
 use ordain_ui::tables::{FilePage, Order, RowsPage};

@@ -458,7 +458,7 @@ async fn rules_are_added_in_words_and_from_suggestions() {
         browser.wait("location.pathname === '/checks' && document.body.innerText.includes('Saved.')");
     })
     .await;
-    let files = ordain_standing::read_checks(&shop.folder.path().join("shop")).unwrap();
+    let files = ordain_checks::read_checks(&shop.folder.path().join("shop")).unwrap();
     assert_eq!(files.problems, []);
     let added = files.entries.iter().find(|entry| entry.check.check_id == "CHK-062").unwrap();
     assert!(added.check.accepted_reading.is_some() && added.check.fail_if.is_some(), "{added:?}");

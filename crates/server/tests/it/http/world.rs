@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ordain_cell::profile::{DataDir, Profile};
 use ordain_cell::{LocalExecutor, LocalOptions};
+use ordain_checks::Checks;
 use ordain_engine::{Engine, EngineSettings, Planner};
 use ordain_server::http::{self, HttpOptions, Service};
 use ordain_server::trace::traced;
-use ordain_standing::Checks;
 use ordain_store::{Clock, EntryNote, NewKey, Store};
 use ordain_workspace::Workspace;
 use serde_json::{Value, json};
