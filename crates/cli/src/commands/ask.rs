@@ -31,7 +31,7 @@ Examples:
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
   ordain ask \"write the evening report\" --show-plan    print the outline, and wait for a decision on it
-  ordain ask \"round frames under 100\" --explain       how it is read, word by word; nothing is run
+  ordain ask \"round frames under 100\" --explain        how it is read, word by word; nothing is run
 
 The plan sees `user_request`, `db`, one `<table>_tbl` for each table, `Query`, `where` and `frame`,
 and sets `answer_text` and `STATUS`. It runs in a cell, inside one transaction.

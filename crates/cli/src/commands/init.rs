@@ -1,8 +1,8 @@
 //! `ordain init`: a new workspace, empty, from an example, or from somebody's own tables.
 
 mod database;
-mod from;
-mod proposal;
+pub(super) mod from;
+pub(super) mod proposal;
 
 use std::io::{self, Write};
 use std::path::PathBuf;

@@ -145,11 +145,9 @@ pub(crate) struct Args {
 /// How requests are logged.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LogArg {
-    /// One JSON object a line.
+    // Descriptions of values would make the help of every flag several lines long.
     Json,
-    /// For a person.
     Text,
-    /// Not at all.
     Off,
 }
 

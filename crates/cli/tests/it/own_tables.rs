@@ -1,8 +1,11 @@
 //! Own tables, from files to answers and checks, by the real binary.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::command::{Ran, run_in};
+use ordain_testkit::postgres;
+
+use crate::command::{Ran, ordain, run, run_in};
 
 /// Three tables: orders and their customers in two files, products in a database.
 fn files() -> tempfile::TempDir {
@@ -96,9 +99,34 @@ fn a_file_in_data_that_was_imported_is_one_table_and_can_be_checked() {
     let read = run_in(&shop, &["check", "explain", "length must be above 0", "--table", "boats"]);
     assert_eq!(read.code, Some(0), "{read:?}");
     let settings = std::fs::read_to_string(shop.join("ordain.toml")).unwrap();
-    std::fs::write(shop.join("ordain.toml"), settings.replace("key = [\"boat\"]", "key = [\"baot\"]"))
-        .unwrap();
+    std::fs::write(shop.join("ordain.toml"), settings.replace("key = \"boat\"", "key = \"baot\"")).unwrap();
     let misspelled = run_in(&shop, &["tables"]);
     assert!(misspelled.stderr.contains("did you mean `boat`?"), "{misspelled:?}");
     assert!(!misspelled.stderr.contains("reseed"), "{misspelled:?}");
+}
+
+#[test]
+fn a_database_is_used_where_it_is_and_its_address_stays_out_of_the_settings() {
+    let (server, folder) = (postgres::Server::shared(), tempfile::tempdir().unwrap());
+    let url = server.fresh_database();
+    server.psql(
+        &url,
+        "CREATE TABLE boats (boat text PRIMARY KEY, length int); INSERT INTO boats VALUES ('a', 3)",
+    );
+    let at = |place: &Path, arguments: &[&str]| {
+        let mut command = ordain(arguments);
+        // What is accepted is kept there.
+        command.current_dir(place).env("ORDAIN_DATA_DIR", folder.path().join("own"));
+        run(command)
+    };
+    let asked = at(folder.path(), &["init", "harbour", "--from", &url]);
+    assert!(asked.code == Some(2) && !folder.path().join("harbour").exists(), "{asked:?}");
+    let made = at(folder.path(), &["init", "harbour", "--from", &url, "--yes"]);
+    assert!(made.code == Some(0) && made.stdout.contains("boats"), "{made:?}");
+    let root = folder.path().join("harbour");
+    assert!(!std::fs::read_to_string(root.join("ordain.toml")).unwrap().contains("postgres"));
+    assert!(std::fs::read_to_string(root.join(".env")).unwrap().contains(&url));
+    assert_eq!(std::fs::metadata(root.join(".env")).unwrap().permissions().mode() & 0o777, 0o600);
+    let tables = at(&root, &["tables"]);
+    assert!(tables.stdout.contains("in place"), "{tables:?}");
 }

@@ -1,4 +1,4 @@
-//! Makes a workspace from somebody's own tables: looks at them, shows what it proposes, and writes that after a yes.
+//! Own tables: files are looked at in a cell, and what is proposed for them is written after a yes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,51 +14,103 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::Args;
-use super::proposal::{ProposedTable, propose, settings, write_table};
+use super::proposal::{ProposedTable, propose, sections, write_table};
 use crate::commands::check;
 use crate::executor::ExecutorArgs;
 use crate::failure::{Failure, Outcome};
 use crate::runtime;
 use crate::show::line;
 
-/// Files that one workspace is made from.
+/// Files that are looked at together.
 const FILES_MAX: usize = 200;
+
+/// Files, and the tables that were found in them.
+pub(in crate::commands) struct Looked {
+    /// What is proposed for each table.
+    pub(in crate::commands) tables: Vec<ProposedTable>,
+    /// The files that could not be read, and why.
+    pub(in crate::commands) problems: Vec<String>,
+    files: Vec<PathBuf>,
+    /// Holds the rows of files with several tables until they are copied.
+    _stage: TempDir,
+}
+
+impl Looked {
+    /// Looks at files that are named by themselves, by their folder or by a pattern.
+    pub(in crate::commands) fn at(from: &[String]) -> Result<Self, Failure> {
+        let files = files(from)?;
+        let stage = stage(&files)?;
+        let (found, problems) = look(stage.path())?;
+        Ok(Self { tables: propose(found), problems, files, _stage: stage })
+    }
+
+    /// The same, and an error where a file cannot be read or holds no table: it would be missing afterwards.
+    pub(in crate::commands) fn whole(from: &[String]) -> Result<Self, Failure> {
+        let looked = Self::at(from)?;
+        if let Some(problem) = looked.problems.first() {
+            return Err(Failure::usage(problem, "correct or leave out that file"));
+        }
+        if looked.tables.is_empty() {
+            let hint = "`ordain tables describe FILE` says what is in one";
+            return Err(Failure::usage("no table was found in these files", hint));
+        }
+        Ok(looked)
+    }
+
+    /// Puts the rows of the tables below a workspace's folder, and gives the files that were made for it. A file that is
+    /// there already stays where it is, and nothing is overwritten.
+    pub(in crate::commands) fn place_rows(&mut self, root: &Path) -> io::Result<Vec<PathBuf>> {
+        let root = fs_err::canonicalize(root)?;
+        let mut made = Vec::new();
+        for table in &mut self.tables {
+            let is_source =
+                |file: &&PathBuf| file.file_name().is_some_and(|name| name == table.source.as_str());
+            let source = self.files.iter().find(is_source).map(fs_err::canonicalize).transpose()?;
+            let inside = source.as_ref().and_then(|source| source.strip_prefix(&root).ok());
+            if let (Some(inside), None) = (inside, &table.rows_file) {
+                table.seed = inside.to_string_lossy().into_owned();
+                continue;
+            }
+            let Some(rows) = table.rows_file.clone().or(source) else { continue };
+            let copy = root.join(&table.seed);
+            fs_err::create_dir_all(root.join("tables"))?;
+            if copy.exists() {
+                made.iter().try_for_each(fs_err::remove_file)?;
+                let problem = format!("there is a file `{}` in the workspace already", table.seed);
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, problem));
+            }
+            fs_err::copy(&rows, &copy)?;
+            made.push(copy);
+        }
+        Ok(made)
+    }
+}
 
 /// Carries out `ordain init DIR --from …`.
 pub(super) fn run(args: &Args) -> Outcome {
-    let files = files(&args.from)?;
-    let stage = stage(&files)?;
-    let tables = propose(look(stage.path())?);
-    if tables.is_empty() {
-        return Err(Failure::usage(
-            "no table was found in these files",
-            "`ordain tables describe FILE` says what is in one",
-        ));
-    }
-    let text = settings(&name_of(&args.folder), &tables);
+    let looked = Looked::whole(&args.from)?;
+    let text = settings(&args.folder, &looked.tables);
     if !args.json {
-        write_table(&mut io::stdout().lock(), &tables)?;
+        write_table(&mut io::stdout().lock(), &looked.tables)?;
     }
     if is_taken(&args.folder)? {
-        return Err(would_have_written(args, &text, &tables)?);
+        return Err(would_have_written(args, &text, &looked.tables)?);
     }
     if !args.yes && (args.json || !check::asks("Make a workspace of that?")?) {
         return Err(Failure::usage("nothing was written", "say --yes if that is how the tables are meant"));
     }
-    write(args, &text, &tables, &files)
+    write(args, looked)
+}
+
+fn settings(folder: &Path, tables: &[ProposedTable]) -> String {
+    let name = json!(name_of(folder));
+    format!("#:schema ordain.schema.json\n[workspace]\nname = {name}\n{}", sections(tables))
 }
 
 /// The files that are named: by themselves, by their folder or by a pattern.
 fn files(from: &[String]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for named in from {
-        if named.contains("://") {
-            let problem = format!("`{}` is no file", line(named.split("://").next().unwrap_or_default()));
-            return Err(Failure::usage(
-                problem,
-                "name files, or the address of one PostgreSQL database alone",
-            ));
-        }
         let path = Path::new(named);
         if path.is_file() {
             files.push(path.to_owned());
@@ -73,7 +125,9 @@ fn files(from: &[String]) -> Result<Vec<PathBuf>, Failure> {
         let mut found: Vec<PathBuf> = entries.filter(is_meant).take(FILES_MAX + 1).collect();
         if found.is_empty() {
             let problem = format!("there is no data file `{}`", line(named));
-            return Err(Failure::usage(problem, "look at the path; it is relative to the current folder"));
+            let hint =
+                "look at the path; it is relative to the current folder. A PostgreSQL address stands alone";
+            return Err(Failure::usage(problem, hint));
         }
         found.sort();
         files.extend(found);
@@ -126,44 +180,39 @@ fn stage(files: &[PathBuf]) -> Result<TempDir, Failure> {
     Ok(stage)
 }
 
-/// Looks at the tables of the staged files. One that cannot be read is an error: it would be missing afterwards.
-fn look(stage: &Path) -> Result<BTreeMap<String, LookedAt>, Failure> {
+/// Looks at the tables of the staged files; what cannot be read is told beside them.
+fn look(stage: &Path) -> Result<(BTreeMap<String, LookedAt>, Vec<String>), Failure> {
     let workspace = Arc::new(Workspace::load(stage)?);
     check::ensure_python(&workspace)?;
-    let found = runtime::on_two_threads(Box::pin(async {
+    let looked = runtime::on_two_threads(Box::pin(async {
         let checks = check::open(workspace, &ExecutorArgs::default()).await?;
         Ok::<_, Failure>(checks.look().await?)
     }))??;
-    let wrong = |(name, problem): (String, String)| {
-        let problem = problem.replace("data/", "");
-        Failure::usage(
-            format!("`{}` cannot be read: {}", line(&name), line(&problem)),
-            "correct or leave out that file",
-        )
-    };
-    found
-        .into_iter()
-        .map(|(name, looked)| {
-            looked.map(|table| (name.clone(), table)).map_err(|problem| wrong((name, problem)))
-        })
-        .collect()
+    let (mut found, mut problems) = (BTreeMap::new(), Vec::new());
+    for (name, table) in looked {
+        match table {
+            Ok(table) => drop(found.insert(name, table)),
+            Err(problem) => problems.push(line(&problem.replace("data/", ""))),
+        }
+    }
+    Ok((found, problems))
 }
 
 /// Says what would have been written into a folder that is not empty.
 fn would_have_written(args: &Args, text: &str, tables: &[ProposedTable]) -> Result<Failure, Failure> {
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(
-            out,
-            "{:#}",
-            json!({ "workspace": args.folder, "tables": tables, "settings": text, "written": false })
-        )?;
+        writeln!(out, "{:#}", told(args, tables, text, false))?;
     } else {
         let seeds: Vec<&str> = tables.iter().map(|table| table.seed.as_str()).collect();
         writeln!(out, "\nIt would have written {} and this ordain.toml:\n\n{text}", seeds.join(", "))?;
     }
     let problem = format!("`{}` is not empty, so nothing was written there", args.folder.display());
     Ok(Failure::usage(problem, "choose a new folder"))
+}
+
+fn told(args: &Args, tables: &[ProposedTable], text: &str, written: bool) -> serde_json::Value {
+    json!({ "workspace": args.folder, "tables": tables, "settings": text, "written": written })
 }
 
 /// Whether there is something in a folder.
@@ -193,50 +242,33 @@ pub(super) fn made_or_removed<T>(
 }
 
 /// Writes the workspace, and loads its rows.
-fn write(args: &Args, text: &str, tables: &[ProposedTable], files: &[PathBuf]) -> Outcome {
-    let rows = made_or_removed(&args.folder, || make(args, text, tables, files))?;
+fn write(args: &Args, mut looked: Looked) -> Outcome {
+    let (text, rows) = made_or_removed(&args.folder, || {
+        init(&args.folder, None)?;
+        looked.place_rows(&args.folder)?;
+        let text = settings(&args.folder, &looked.tables);
+        fs_err::write(args.folder.join("ordain.toml"), &text)?;
+        let rows: u64 = runtime::on_one_thread(Box::pin(async {
+            let store = open_store(&Workspace::load(&args.folder)?).await?;
+            Ok::<_, Failure>(store.tables().await?.iter().map(|table| table.rows).sum())
+        }))??;
+        Ok((text, rows))
+    })?;
+    let tables = &looked.tables;
     let mut out = io::stdout().lock();
     if args.json {
-        let written =
-            json!({ "workspace": args.folder, "tables": tables, "settings": text, "written": true });
-        writeln!(out, "{written:#}")?;
+        writeln!(out, "{:#}", told(args, tables, &text, true))?;
         return Ok(ExitCode::SUCCESS);
     }
-    writeln!(
-        out,
-        "\nmade {} with {} tables and {rows} rows",
-        args.folder.join("ordain.toml").display(),
-        tables.len()
-    )?;
-    let first = tables.first().map(|table| line(&table.name)).unwrap_or_default();
     let folder = args.folder.display();
+    writeln!(out, "\nmade {folder}/ordain.toml with {} tables and {rows} rows", tables.len())?;
+    let first = tables.first().map(|table| line(&table.name)).unwrap_or_default();
     writeln!(
         io::stderr(),
         "next: cd {folder} && ordain ask \"how many {first} are there?\" && ordain check suggest {first}"
     )?;
     Ok(ExitCode::SUCCESS)
 }
-
-fn make(args: &Args, text: &str, tables: &[ProposedTable], files: &[PathBuf]) -> Result<u64, Failure> {
-    init(&args.folder, None)?;
-    fs_err::write(args.folder.join("ordain.toml"), format!("#:schema ordain.schema.json\n{text}"))?;
-    fs_err::create_dir_all(args.folder.join("tables"))?;
-    for table in tables {
-        let is_source = |file: &&PathBuf| file.file_name().is_some_and(|name| name == table.source.as_str());
-        let rows = table.rows_file.as_ref().or_else(|| files.iter().find(is_source));
-        if let Some(rows) = rows {
-            io::copy(
-                &mut fs_err::File::open(rows)?,
-                &mut fs_err::File::create(args.folder.join(&table.seed))?,
-            )?;
-        }
-    }
-    runtime::on_one_thread(Box::pin(async {
-        let store = open_store(&Workspace::load(&args.folder)?).await?;
-        Ok(store.tables().await?.iter().map(|table| table.rows).sum())
-    }))?
-}
-
 #[cfg(test)]
 mod tests {
     use super::matches;

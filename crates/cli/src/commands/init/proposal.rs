@@ -9,7 +9,6 @@ use ordain_checks::suggest::{ColumnProfile, LookedAt, Profile, Reference};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::commands::data::key as toml_key;
 use crate::show::grid::Grid;
 use crate::show::{cut, line};
 
@@ -20,24 +19,24 @@ const REASON_CHARS: usize = 70;
 
 /// What is proposed for one table.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ProposedTable {
-    pub(super) name: String,
+pub(in crate::commands) struct ProposedTable {
+    pub(in crate::commands) name: String,
     /// The file that it was found in.
-    pub(super) source: String,
+    pub(in crate::commands) source: String,
     /// Where its first rows will stand in the workspace.
-    pub(super) seed: String,
+    pub(in crate::commands) seed: String,
     /// The rows as they were read, where the file holds several tables.
     #[serde(skip)]
-    pub(super) rows_file: Option<PathBuf>,
-    pub(super) rows: u64,
-    pub(super) key: Option<String>,
-    pub(super) columns: Vec<ProposedColumn>,
+    pub(in crate::commands) rows_file: Option<PathBuf>,
+    pub(in crate::commands) rows: u64,
+    pub(in crate::commands) key: Vec<String>,
+    pub(in crate::commands) columns: Vec<ProposedColumn>,
 }
 
 /// What is proposed for one column.
 #[derive(Debug, Clone, Serialize)]
-pub(super) struct ProposedColumn {
-    pub(super) name: String,
+pub(in crate::commands) struct ProposedColumn {
+    pub(in crate::commands) name: String,
     /// How its values are read.
     pub(super) reading: String,
     /// The type to declare; a reading that names a currency, a unit or an order of days says more than a type does.
@@ -46,7 +45,7 @@ pub(super) struct ProposedColumn {
     pub(super) unit: Option<String>,
     /// The column that it refers to: `customers.id`.
     pub(super) references: Option<String>,
-    pub(super) is_key: bool,
+    pub(in crate::commands) is_key: bool,
     pub(super) reason: String,
 }
 
@@ -85,7 +84,7 @@ pub(super) fn propose(found: BTreeMap<String, LookedAt>) -> Vec<ProposedTable> {
             rows_file,
             rows: table.profile.rows,
             columns: columns.collect(),
-            key,
+            key: key.into_iter().collect(),
         }
     });
     tables.collect()
@@ -170,7 +169,7 @@ fn proposed_column(
         reasons.push("an identifier, no quantity".to_owned());
     }
     if let Some(order) = text("order") {
-        reasons.push(format!("{order} first"));
+        reasons.push(order.to_owned());
     }
     reasons.extend(notes.map(str::to_owned));
     ProposedColumn {
@@ -185,10 +184,10 @@ fn proposed_column(
 }
 
 /// Shows what is proposed, column by column.
-pub(super) fn write_table(out: &mut impl io::Write, tables: &[ProposedTable]) -> io::Result<()> {
+pub(in crate::commands) fn write_table(out: &mut impl io::Write, tables: &[ProposedTable]) -> io::Result<()> {
     for table in tables {
         let numbered =
-            if table.key.is_none() { "; no column identifies rows, so they are numbered" } else { "" };
+            if table.key.is_empty() { "; no column identifies rows, so they are numbered" } else { "" };
         writeln!(out, "{}: {} rows of {}{numbered}", line(&table.name), table.rows, line(&table.source))?;
         let mut grid = Grid::new(["column", "read as", "means", "because"]);
         for column in &table.columns {
@@ -211,15 +210,17 @@ pub(super) fn write_table(out: &mut impl io::Write, tables: &[ProposedTable]) ->
     Ok(())
 }
 
-/// The `ordain.toml` of the workspace.
-pub(super) fn settings(workspace: &str, tables: &[ProposedTable]) -> String {
-    let mut text = format!("[workspace]\nname = {}\n", json!(workspace));
+/// The tables as sections of `ordain.toml`.
+pub(in crate::commands) fn sections(tables: &[ProposedTable]) -> String {
+    let mut text = String::new();
     for table in tables {
         let name = toml_key(&table.name);
         let _ = writeln!(text, "\n# {}: {} rows", line(&table.source), table.rows);
         let _ = writeln!(text, "[tables.{name}]\nseed = {}", json!(table.seed));
-        if let Some(key) = &table.key {
-            let _ = writeln!(text, "key = {}", json!(key));
+        match &table.key[..] {
+            [] => {}
+            [key] => drop(writeln!(text, "key = {}", json!(key))),
+            several => drop(writeln!(text, "key = {}", json!(several))),
         }
         let searched: Vec<&str> =
             table.columns.iter().filter(|it| it.references.is_some()).map(|it| it.name.as_str()).collect();
@@ -256,4 +257,10 @@ fn declaration(column: &ProposedColumn) -> String {
 
 fn remark(before: &str, reason: &str) -> String {
     if reason.is_empty() { String::new() } else { format!("{before}{}", line(reason)) }
+}
+
+/// A name as a key of TOML.
+fn toml_key(name: &str) -> String {
+    let is_bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+    if is_bare { name.to_owned() } else { json!(name).to_string() }
 }
