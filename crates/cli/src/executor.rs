@@ -77,7 +77,7 @@ impl ExecutorArgs {
         let Some(addresses) = self.addresses(&from_environment) else {
             return Ok(Chosen::Local(engine::executor(workspace, idle_cells, resident::find())?));
         };
-        Ok(Chosen::Remote(Arc::new(self.pool(&addresses, workspace)?)))
+        Ok(Chosen::Remote(Arc::new(Self::pool(&addresses, workspace)?)))
     }
 
     /// Whether plans run on those executors that announce themselves to the cluster.
@@ -85,7 +85,7 @@ impl ExecutorArgs {
         self.addresses(&from_environment).as_deref() == Some(OF_CLUSTER)
     }
 
-    fn pool(&self, addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {
+    fn pool(addresses: &str, workspace: &Workspace) -> Result<ExecutorPool, ConnectError> {
         let named = addresses.split(',').map(str::trim).filter(|address| !address.is_empty());
         let mut remote = remote_options(&from_environment);
         // What holds for cells of this machine holds for those of others.

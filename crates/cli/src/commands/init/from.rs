@@ -41,7 +41,7 @@ impl Looked {
         let files = files(from)?;
         let stage = stage(&files)?;
         let (found, problems) = look(stage.path())?;
-        Ok(Self { tables: propose(found), problems, files, _stage: stage })
+        Ok(Self { tables: propose(&found), problems, files, _stage: stage })
     }
 
     /// The same, and an error where a file cannot be read or holds no table: it would be missing afterwards.
@@ -231,14 +231,14 @@ pub(super) fn made_or_removed<T>(
     make: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let existed = folder.exists();
-    let made = make();
-    if made.is_err() && folder.exists() {
+    let outcome = make();
+    if outcome.is_err() && folder.exists() {
         fs_err::remove_dir_all(folder)?;
         if existed {
             fs_err::create_dir(folder)?;
         }
     }
-    made
+    outcome
 }
 
 /// Writes the workspace, and loads its rows.

@@ -50,8 +50,8 @@ pub(in crate::commands) struct ProposedColumn {
 }
 
 /// Proposes declarations for tables by the names under which they were looked at.
-pub(super) fn propose(found: BTreeMap<String, LookedAt>) -> Vec<ProposedTable> {
-    let names = names(found.keys());
+pub(super) fn propose(found: &BTreeMap<String, LookedAt>) -> Vec<ProposedTable> {
+    let names = names(&found.keys());
     let keys: BTreeMap<&String, Option<String>> =
         found.iter().map(|(looked_as, table)| (looked_as, key_of(&table.profile))).collect();
     let is_key = |reference: &Reference| {
@@ -91,7 +91,7 @@ pub(super) fn propose(found: BTreeMap<String, LookedAt>) -> Vec<ProposedTable> {
 }
 
 /// What tables are called: the last part of the name, such as `orders` of `dump.orders`, where no other is called so.
-fn names<'a>(looked_as: impl Iterator<Item = &'a String> + Clone) -> BTreeMap<String, String> {
+fn names<'a>(looked_as: &(impl Iterator<Item = &'a String> + Clone)) -> BTreeMap<String, String> {
     let plain = |name: &str| -> String {
         let name: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '_' }).collect();
         let begins_well = name.starts_with(|first: char| first.is_alphabetic());
