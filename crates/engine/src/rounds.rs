@@ -11,14 +11,12 @@ use ordain_planner::{
 use ordain_types::{
     Diff, ErrorClass, Event, HeldBy, Outline, Round, RunState, Schema, SourceFile, Timing, Trouble,
 };
-use ordain_verify::{Effects, Policy, Verdict, VerifiedCode, apply_edits, refusal, verify};
+use ordain_verify::{Effects, Policy, Verdict, VerifiedCode, fixed, refusal, verify};
 use serde_json::Value;
 
 use crate::error::EngineError;
 use crate::story::{Attempt, End, Story, millis};
 
-/// How often mechanical fixes are made to one draft; a fix may bring another one to light.
-const FIXES_MAX: usize = 3;
 /// The longest answer that is taken from a planner's own words.
 const WORDS_BYTES_MAX: usize = 2_000;
 
@@ -424,19 +422,11 @@ impl Rounds<'_> {
 pub(crate) fn judge<T: Trial>(mut draft: Draft, trial: &T, timing: &mut Timing) -> (Draft, Verdict) {
     let started = Instant::now();
     let mut verdict = trial.verdict(&draft.code);
-    for _ in 0..FIXES_MAX {
-        if verdict.is_accepted() {
-            break;
-        }
-        let (code, modifications) = apply_edits(&draft.code, &verdict.findings);
-        if modifications.is_empty() {
-            break;
-        }
-        draft.code = code;
-        draft
-            .modifications
-            .extend(modifications.iter().map(|done| format!("line {}: {}", done.line, done.title)));
-        verdict = trial.verdict(&draft.code);
+    if !verdict.is_accepted() {
+        let fixed = fixed(std::mem::take(&mut draft.code), |code| trial.verdict(code));
+        let done = fixed.modifications.iter().map(|done| format!("line {}: {}", done.line, done.title));
+        draft.modifications.extend(done);
+        (draft.code, verdict) = (fixed.code, fixed.verdict);
     }
     timing.verify += millis(started);
     (draft, verdict)

@@ -4,6 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, Replacement};
 use crate::finding_code::FindingCode;
+use crate::verdict::Verdict;
+
+/// How often edits are applied to one piece of code: one may bring another finding to light, but not for long.
+const FIXES_MAX: usize = 5;
 
 /// One change that was made to the code, as a run's record lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +55,33 @@ pub fn apply_edits(code: &str, findings: &[Finding]) -> (String, Vec<Modificatio
     }
     fixed.push_str(&code[at..]);
     (fixed, modifications)
+}
+
+/// Code after every change that its findings are certain of.
+#[derive(Debug, Clone)]
+pub struct Fixed {
+    /// The code.
+    pub code: String,
+    /// The verdict on it.
+    pub verdict: Verdict,
+    /// What was changed.
+    pub modifications: Vec<Modification>,
+}
+
+/// Judges code, applies the edits that the verdict carries and judges it again, until there is nothing more to apply.
+pub fn fixed(code: String, judge: impl Fn(&str) -> Verdict) -> Fixed {
+    let verdict = judge(&code);
+    let mut fixed = Fixed { code, verdict, modifications: Vec::new() };
+    for _ in 0..FIXES_MAX {
+        let (code, made) = apply_edits(&fixed.code, &fixed.verdict.findings);
+        if made.is_empty() {
+            break;
+        }
+        fixed.verdict = judge(&code);
+        fixed.code = code;
+        fixed.modifications.extend(made);
+    }
+    fixed
 }
 
 /// Whether two replacements touch different text. Two insertions at one place may both stand.

@@ -51,7 +51,7 @@ pub use contract::{Contract, UnknownContract};
 pub use data::profiles::{CORE as CORE_IMPORTS, DATA as DATA_IMPORTS, FULL as FULL_IMPORTS};
 pub use data::stdlib::stdlib_modules;
 pub use echo::echoing;
-pub use edits::{Modification, apply_edits};
+pub use edits::{Fixed, Modification, apply_edits, fixed};
 pub use effects::{Effects, TableRead, TableWrite};
 pub use finding::{Edit, Finding, Replacement, Severity};
 pub use finding_code::FindingCode;

@@ -11,7 +11,7 @@ use clap::ValueEnum;
 use ordain_cell::profile::Profile;
 use ordain_files::open_store;
 use ordain_verify::{
-    Contract, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict, apply_edits, helpers_of,
+    Contract, FULL_IMPORTS, Modification, Policy, PythonVersion, Schema, Verdict, fixed, helpers_of, verify,
     verify_bytes,
 };
 use ordain_workspace::Workspace;
@@ -82,9 +82,6 @@ impl From<ContractName> for Contract {
     }
 }
 
-/// Rounds of fixing: an edit may uncover another, but not for long.
-const FIX_ROUNDS_MAX: usize = 5;
-
 pub(crate) fn run(args: &Args) -> Outcome {
     let (policy, schema) = world(args)?;
     judge(args, &policy, &schema).map_err(|error| Failure::from(error).of_usage())
@@ -116,7 +113,10 @@ fn judge(args: &Args, policy: &Policy, schema: &Schema) -> anyhow::Result<ExitCo
     let mut verdict = verify_bytes(&code, policy, schema);
     let mut modifications = Vec::new();
     if args.fix {
-        fix(&mut code, &mut verdict, &mut modifications, policy, schema);
+        if let Ok(text) = String::from_utf8(code.clone()) {
+            let done = fixed(text, |code| verify(code, policy, schema));
+            (code, verdict, modifications) = (done.code.into_bytes(), done.verdict, done.modifications);
+        }
         write_fixed(args, &code, &modifications)?;
     }
     if args.json {
@@ -145,26 +145,6 @@ fn read_code(file: &Path, bytes_max: usize) -> anyhow::Result<Vec<u8>> {
     }
     opened.take(limit).read_to_end(&mut code)?;
     Ok(code)
-}
-
-/// Applies what is certain until nothing more is.
-fn fix(
-    code: &mut Vec<u8>,
-    verdict: &mut Verdict,
-    modifications: &mut Vec<Modification>,
-    policy: &Policy,
-    schema: &Schema,
-) {
-    for _ in 0..FIX_ROUNDS_MAX {
-        let Ok(text) = std::str::from_utf8(code) else { return };
-        let (fixed, made) = apply_edits(text, &verdict.findings);
-        if made.is_empty() {
-            return;
-        }
-        modifications.extend(made);
-        *code = fixed.into_bytes();
-        *verdict = verify_bytes(code, policy, schema);
-    }
 }
 
 fn write_fixed(args: &Args, code: &[u8], modifications: &[Modification]) -> anyhow::Result<()> {

@@ -1,24 +1,14 @@
 //! Mechanical fixes.
 
-use ordain_verify::{Contract, Policy, apply_edits, verify};
+use ordain_verify::{Contract, Policy, apply_edits, fixed, verify};
 
 use crate::shop;
 
 /// Fixes until nothing changes any more, as the planner does.
 fn fix(code: &str, contract: Contract) -> (String, Vec<String>) {
     let policy = Policy::for_contract(contract);
-    let mut code = code.to_owned();
-    let mut titles = Vec::new();
-    for _ in 0..5 {
-        let verdict = verify(&code, &policy, &shop::schema());
-        let (fixed, modifications) = apply_edits(&code, &verdict.findings);
-        titles.extend(modifications.into_iter().map(|modification| modification.title));
-        if fixed == code {
-            break;
-        }
-        code = fixed;
-    }
-    (code, titles)
+    let done = fixed(code.to_owned(), |code| verify(code, &policy, &shop::schema()));
+    (done.code, done.modifications.into_iter().map(|modification| modification.title).collect())
 }
 
 #[track_caller]
