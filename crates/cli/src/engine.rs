@@ -17,28 +17,21 @@ use ordain_workspace::Workspace;
 use crate::failure::{FAILED, UNAVAILABLE, WAITING};
 use crate::show::line;
 
-/// Cells of this machine, as a workspace wants them if there is one. A command that runs one plan needs no idle cells, but
-/// may use those of a helper.
-pub(crate) fn cells(
+/// Cells of this machine, as a workspace wants them if there is one, and otherwise as the command wants them. One that runs
+/// one plan needs no idle cells, but may use those of a helper.
+pub(crate) fn executor(
     workspace: Option<&Workspace>,
     resident: Option<Resident>,
-) -> Result<LocalOptions, CellError> {
+    wanted: impl FnOnce(&mut LocalOptions),
+) -> Result<Arc<LocalExecutor>, CellError> {
     let data_dir = workspace.map_or_else(DataDir::from_env, |workspace| workspace.own_packages.data_dir());
     let mut options = LocalOptions { idle_cells: 0, resident, ..LocalOptions::new(data_dir?) };
     if let Some(workspace) = workspace {
         options.limits = workspace.limits.clone();
         options.minimum = workspace.minimum_isolation;
     }
-    Ok(options)
-}
-
-/// An executor for a workspace, with so many idle cells.
-pub(crate) fn executor(
-    workspace: &Workspace,
-    idle_cells: usize,
-    resident: Option<Resident>,
-) -> Result<Arc<LocalExecutor>, CellError> {
-    LocalExecutor::new(LocalOptions { idle_cells, ..cells(Some(workspace), resident)? }).map(Arc::new)
+    wanted(&mut options);
+    LocalExecutor::new(options).map(Arc::new)
 }
 
 /// Opens the workspace's store and puts an engine over it.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{Executor, LocalExecutor};
+use ordain_cell::{Executor, LocalExecutor, LocalOptions};
 use ordain_server::grpc::{ConnectError, ExecutorPool, PoolOptions, RemoteOptions, RemoteTls};
 use ordain_workspace::Workspace;
 
@@ -75,7 +75,8 @@ impl ExecutorArgs {
     /// Makes the executor. Has to be called inside a tokio runtime.
     pub(crate) fn open(&self, workspace: &Workspace, idle_cells: usize) -> Result<Chosen, Failure> {
         let Some(addresses) = self.addresses(&from_environment) else {
-            return Ok(Chosen::Local(engine::executor(workspace, idle_cells, resident::find())?));
+            let wanted = |cells: &mut LocalOptions| cells.idle_cells = idle_cells;
+            return Ok(Chosen::Local(engine::executor(Some(workspace), resident::find(), wanted)?));
         };
         Ok(Chosen::Remote(Arc::new(Self::pool(&addresses, workspace)?)))
     }

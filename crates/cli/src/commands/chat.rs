@@ -69,7 +69,7 @@ struct Chat {
 pub(crate) fn run(args: &Args) -> Outcome {
     let workspace = args.workspace.load()?;
     python::ensure_for(&workspace, Profile::Core)?;
-    let executor = engine::executor(&workspace, 1, None)?;
+    let executor = engine::executor(Some(&workspace), None, |cells| cells.idle_cells = 1)?;
     runtime::on_two_threads(Box::pin(async {
         let planner = args.planner.choose(&workspace).await?;
         let talked = talk(args, &workspace, planner, Arc::clone(&executor)).await;

@@ -103,7 +103,7 @@ async fn carry_out(args: &Args, mut workspace: Workspace, cases: &[Case]) -> Out
     let planner = args.planner.choose(&workspace).await?;
     let folder = tempfile::tempdir()?;
     workspace.approval = ordain_types::Approval::Auto;
-    let executor = engine::executor(&workspace, 2, None)?;
+    let executor = engine::executor(Some(&workspace), None, |cells| cells.idle_cells = 2)?;
     let judged = tokio::select! {
         judged = judge_each(args, &mut workspace, folder.path(), cases, &planner, &executor) => Some(judged),
         _ = tokio::signal::ctrl_c() => None,

@@ -172,8 +172,8 @@ async fn run_all(args: &Args, programs: Vec<Program>) -> Outcome {
 async fn open(args: &Args) -> Result<ExecContext, Failure> {
     let workspace = args.workspace.is_there().then(|| args.workspace.load()).transpose()?;
     let limits = limits(args, workspace.as_ref())?;
-    let cells = engine::cells(workspace.as_ref(), resident::find())?;
-    let executor = Arc::new(LocalExecutor::new(LocalOptions { limits: limits.clone(), ..cells })?);
+    let wanted = |cells: &mut LocalOptions| cells.limits = limits.clone();
+    let executor = engine::executor(workspace.as_ref(), resident::find(), wanted)?;
     let engine = match &workspace {
         Some(workspace) => {
             let cells = Arc::<LocalExecutor>::clone(&executor);

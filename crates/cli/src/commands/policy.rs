@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Outcome {
 
 async fn check(workspace: Workspace, planner: &PlannerArgs, json: bool) -> Outcome {
     let planner = planner.choose(&workspace).await?;
-    let executor = engine::executor(&workspace, 0, None)?;
+    let executor = engine::executor(Some(&workspace), None, |_| ())?;
     let engine = engine::open(&workspace, executor, EngineSettings::of(&workspace)).await?;
     let findings = engine.policy_findings().await?;
     let opinions = engine.policy_opinions(&planner).await?.unwrap_or_else(|error| {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ordain_cell::profile::Profile;
-use ordain_cell::{CellError, InputFile, LocalExecutor, LocalOptions};
+use ordain_cell::{CellError, InputFile, LocalExecutor};
 use ordain_engine::{CodeTask, EngineSettings};
 use ordain_files::profile_for_files;
 use ordain_types::{Limits, parse_bytes, parse_duration};
@@ -68,8 +68,9 @@ impl Setup {
     /// An executor that shows large files to its cells in place.
     pub(crate) fn executor(&self) -> Result<Arc<LocalExecutor>, CellError> {
         let mounts = self.large().map(|path| InputFile { name: name_of(path), path: path.clone() }).collect();
-        let cells = engine::cells(Some(&self.workspace), resident::find())?;
-        LocalExecutor::new(LocalOptions { limits: self.limits.clone(), mounts, ..cells }).map(Arc::new)
+        engine::executor(Some(&self.workspace), resident::find(), |cells| {
+            (cells.limits, cells.mounts) = (self.limits.clone(), mounts);
+        })
     }
 
     /// Gives the files to a task.
