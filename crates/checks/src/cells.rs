@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ordain_cell::{
     CellError, Discard, Execution, Executor, FailingRows, InputFile, Job, NoHost, Shared, Sharing,
 };
-use ordain_engine::{EXECUTORS_MAX, profile_for};
+use ordain_engine::{Retry, profile_for};
 use ordain_types::{Cause, format_bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -94,12 +94,12 @@ impl Cells {
     /// Runs a job that reads the files of these names, again if its executor was lost.
     pub(crate) async fn run(&self, mut job: Job, reads: &[String]) -> Result<Execution, CellError> {
         self.add_files(&mut job, reads);
-        let mut tries = 1;
+        let mut retry = Retry::default();
         loop {
             match self.executor().run(job.clone(), &mut NoHost, &mut Discard).await {
-                Err(error) if error.may_run_again() && tries < EXECUTORS_MAX => tries += 1,
+                Err(error) => retry.after_lost(error)?,
                 ran => return ran,
-            }
+            };
         }
     }
 

@@ -12,6 +12,7 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::identity::Identity;
 use crate::steps::Continued;
+use crate::terms::Terms;
 use crate::work::{Origin, Work};
 
 /// Turns of a conversation that a planner is shown.
@@ -219,18 +220,11 @@ impl Engine {
     }
 
     /// Remembers a run as a turn of its conversation or session.
-    pub(crate) async fn remember(&self, work: &Work, record: &RunRecord) -> Result<(), EngineError> {
-        let conversation = match work {
-            Work::Ask(ask) => ask.conversation.clone(),
-            Work::Code(_) => work.session(),
-            Work::Exec(_) => None,
-        };
-        let Some(conversation) = conversation else { return Ok(()) };
-        self.store.add_turn(&conversation, &turn_of(record)).await?;
-        if let Work::Code(task) = work
-            && let Some(session) = &task.session
-        {
-            self.sessions().insert(session.clone());
+    pub(crate) async fn remember(&self, terms: &Terms<'_>, record: &RunRecord) -> Result<(), EngineError> {
+        let Some(conversation) = &terms.conversation else { return Ok(()) };
+        self.store.add_turn(conversation, &turn_of(record)).await?;
+        if terms.session.is_some() {
+            self.sessions().insert(conversation.clone());
         }
         Ok(())
     }

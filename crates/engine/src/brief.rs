@@ -59,7 +59,7 @@ impl Engine {
                 Ok((brief, hash))
             }
             // Given code has no planner.
-            Work::Exec(_) => self.brief(trial.work.order().request, Vec::new()).await,
+            Work::Exec(_) => self.brief(trial.terms.order.request, Vec::new()).await,
         }
     }
 

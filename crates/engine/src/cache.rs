@@ -115,7 +115,7 @@ impl Engine {
         mut story: Story,
         trial: &mut RunTrial<'_>,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
-        let planner = trial.work.order().planner;
+        let planner = trial.terms.order.planner;
         story.plan.source = PlanSource::Cache;
         story.plan.model = plan.model;
         story.plan.written_by = Some(RunId(plan.run_id.clone()));

@@ -195,7 +195,7 @@ pub struct Engine {
     pub(crate) looked: Arc<tokio::sync::Mutex<Option<Looked>>>,
     /// What the sessions of given code have defined.
     pub(crate) exec_sessions: Arc<ExecSessions>,
-    /// Names of the sessions of code tasks whose cells this engine has opened.
+    /// The cells of sessions of code tasks that this engine has opened.
     pub(crate) open_sessions: Arc<Mutex<HashSet<String>>>,
 }
 

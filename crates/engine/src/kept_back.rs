@@ -10,8 +10,8 @@ use crate::error::EngineError;
 use crate::outcome::{broken_rules, violated};
 use crate::rounds::{Accepted, Kept, Tried, Try};
 use crate::story::{Attempt, Story};
+use crate::terms::Reach;
 use crate::trial::{RunTrial, roll_back};
-use crate::work::Work;
 
 /// What code did, until it is settled.
 #[derive(Debug, Default)]
@@ -57,8 +57,8 @@ impl RunTrial<'_> {
     /// be compared later.
     pub(crate) async fn can_keep_back(&mut self, accepted: &Accepted) -> Result<bool, EngineError> {
         self.reviewed = None;
-        let is_ask = matches!(self.work, Work::Ask(_));
-        Ok(is_ask && !(accepted.effects.may_write && self.has_tables_in_place().await?))
+        let has_changes = self.terms.reach == Reach::Writes;
+        Ok(has_changes && !(accepted.effects.may_write && self.has_tables_in_place().await?))
     }
 
     /// Keeps what was done, if the change keeps the rules.
@@ -81,7 +81,8 @@ impl RunTrial<'_> {
         Ok(None)
     }
 
-    /// Settles what was kept back; `None` if rows were changed since the code ran, so that it has to run again.
+    /// Settles what was kept back; `None` if rows were changed since the code ran, or the database went away, so that it
+    /// has to run again.
     pub(crate) async fn settle_back(
         &mut self,
         Try { accepted, exchange, .. }: Try<'_>,
@@ -94,7 +95,9 @@ impl RunTrial<'_> {
             self.reword(&mut kept, &trouble, sentence, accepted, story);
         }
         match self.lay_kept(kept, story, exchange).await {
-            Err(EngineError::Store(StoreError::Conflict | StoreError::RowsConflict { .. })) => Ok(None),
+            Err(EngineError::Store(
+                StoreError::Conflict | StoreError::RowsConflict { .. } | StoreError::Unreachable { .. },
+            )) => Ok(None),
             settled => settled,
         }
     }

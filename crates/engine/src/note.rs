@@ -7,18 +7,13 @@ use ordain_store::EntryNote;
 use serde_json::{Value, json};
 
 use crate::trial::RunTrial;
-use crate::work::Work;
 
 impl RunTrial<'_> {
     /// The note for the run's entry.
     pub(crate) fn note(&self, exchange: &Exchange) -> EntryNote {
-        let order = self.work.order();
-        let mut detail = match self.work {
-            Work::Ask(ask) => json!({ "mode": ask.mode, "conversation": ask.conversation }),
-            Work::Code(task) => json!({ "session": task.session }),
-            Work::Exec(exec) => json!({ "profile": exec.profile, "session": exec.session }),
-        };
-        if matches!(self.work, Work::Code(_) | Work::Exec(_)) {
+        let order = &self.terms.order;
+        let mut detail = self.terms.detail.clone();
+        if !detail["files"].is_null() {
             let files = self.prepared.files.iter().map(|file| self.file_note(&file.name));
             detail["files"] = files.collect();
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::json_bytes::json_bytes;
 use crate::rounds::Tried;
 use crate::story::Attempt;
-use crate::work::Work;
+use crate::terms::Duty;
 
 /// Variables that a plan gives back.
 pub(crate) const COLLECTED: [&str; 7] =
@@ -48,7 +48,7 @@ const OUTPUT_BYTES_MAX: usize = 2 << 20;
 const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// What was printed, left, answered and raised, each within what a record may hold.
-pub(crate) fn attempt(execution: &Execution, work: &Work) -> Attempt {
+pub(crate) fn attempt(execution: &Execution, duty: Duty) -> Attempt {
     let answer = answer(execution);
     let answer_bytes = json_bytes(&answer);
     let is_kept = answer_bytes <= ANSWER_BYTES_MAX;
@@ -65,7 +65,7 @@ pub(crate) fn attempt(execution: &Execution, work: &Work) -> Attempt {
         answer_bytes,
         ..Attempt::default()
     };
-    if let (Work::Code(_), Cause::Ok) = (work, execution.cause) {
+    if matches!(duty, Duty::Statement | Duty::Result) && execution.cause == Cause::Ok {
         fill_in(&mut attempt);
     }
     attempt
@@ -140,7 +140,7 @@ fn fill_in(attempt: &mut Attempt) {
 
 /// The promise that the code broke, if it did. What it changed is not committed then.
 pub(crate) fn broken_promise(
-    work: &Work,
+    duty: Duty,
     execution: &Execution,
     attempt: &Attempt,
     diff: &Diff,
@@ -155,15 +155,13 @@ pub(crate) fn broken_promise(
         let hint = "answer with fewer rows, or write them into a file in `artifacts`";
         return Some(broken("answer-too-large", message, hint));
     }
-    if matches!(work, Work::Exec(_)) {
+    if duty == Duty::Nothing {
         return None;
     }
-    // A statement that is typed into a session need not say anything.
-    let may_be_silent = matches!(work, Work::Code(task) if task.is_typed());
     match known_status(attempt, statuses) {
         Err(trouble) => Some(trouble),
-        Ok(_) if !may_be_silent && attempt.is_silent() => {
-            Some(missing_answer(if matches!(work, Work::Ask(_)) { ON_EVERY_PATH } else { OR_PRINTED }))
+        Ok(_) if duty != Duty::Statement && attempt.is_silent() => {
+            Some(missing_answer(if duty == Duty::Answer { ON_EVERY_PATH } else { OR_PRINTED }))
         }
         Ok(status) => broken_declaration(execution, attempt, diff, status),
     }

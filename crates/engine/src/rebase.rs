@@ -8,7 +8,6 @@ use crate::ask::Ask;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::trial::RunTrial;
-use crate::work::Work;
 
 impl Engine {
     /// Commits a held change. Where its rows have moved on, its code runs again on the rows of today, as a run of its own;
@@ -68,7 +67,7 @@ fn not_rebased(held: &RunRecord) -> EngineError {
 impl RunTrial<'_> {
     /// How a change that is made again differs from the one that was held.
     pub(crate) fn rebase(&self, diff: &Diff, calls: &[Call]) -> Option<Rebase> {
-        let Work::Ask(Ask { rebases: Some(held), .. }) = self.work else { return None };
+        let held = self.terms.ask?.rebases.as_ref()?;
         let mut differences = held.diff.differences(diff);
         differences.extend(calls_differ(&held.calls, calls));
         let is_derived = self.are_derived(&differences);

@@ -15,6 +15,7 @@ use crate::programs::Opened;
 use crate::rounds::{self, Ended, RoundLimits, Trial as _, Tried, Try};
 use crate::steps;
 use crate::story::{End, Head, Story, millis};
+use crate::terms::Terms;
 use crate::trial::RunTrial;
 use crate::work::{Order, Work};
 
@@ -37,7 +38,8 @@ impl Engine {
     ) -> BoxFuture<'a, Result<Finished, EngineError>> {
         // The run is a large future; callers should not have to carry it on their stacks.
         Box::pin(async move {
-            let order = work.order();
+            let terms = Terms::of(&work, &self.settings);
+            let order = terms.order;
             let head = match self.open(&order, work.fingerprint()).await? {
                 Opened::Now(head) => head,
                 Opened::Before(record) => {
@@ -46,13 +48,13 @@ impl Engine {
                 }
             };
             let run_id = head.run_id.clone();
-            let finished = self.go(&work, head, progress, output).await;
+            let finished = self.go(&work, &terms, head, progress, output).await;
             match &finished {
                 Ok(finished) => {
                     if is_planners(&finished.record) {
                         self.release_key(&order, &run_id).await;
                     }
-                    self.remember(&work, &finished.record).await?;
+                    self.remember(&terms, &finished.record).await?;
                 }
                 Err(error) => self.give_up(&order, &run_id, Some(error)).await,
             }
@@ -68,19 +70,18 @@ impl Engine {
     async fn go(
         &self,
         work: &Work,
+        terms: &Terms<'_>,
         head: Head,
         progress: &mut dyn Progress,
         output: &mut dyn Output,
     ) -> Result<Finished, EngineError> {
         let started = head.started;
         let mut story = Story::default();
-        if let Work::Ask(ask) = work {
-            story.continues = ask.continues.as_ref().map(|continued| continued.run.clone());
-        }
+        story.continues = terms.ask.and_then(|ask| ask.continues.as_ref()).map(|from| from.run.clone());
         let prepared = self.prepare(work, progress).await?;
         story.timing.plan = millis(started);
         let policy = self.policy_for(work).await?;
-        let mut trial = RunTrial::new(self, work, head, prepared, policy, output);
+        let mut trial = RunTrial::new(self, work, terms, head, prepared, policy, output);
         let record = Box::pin(self.plan_and_run(&mut trial, story, progress)).await?;
         let RunTrial { prepared, execution, .. } = trial;
         Ok(Finished { record, prepared, execution })
@@ -93,7 +94,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
         let nothing = Exchange::default();
-        let order = trial.work.order();
+        let order = trial.terms.order;
         if let Some(error) = trial.unusable_files() {
             return trial.write_down(&story, End::failed(error), &nothing).await;
         }
@@ -111,9 +112,7 @@ impl Engine {
             return self.with_given(draft, story, trial).await;
         }
         story.planned_by(order.planner);
-        if let Work::Code(task) = trial.work {
-            story.plan.reason.clone_from(&task.reason);
-        }
+        story.plan.reason = trial.terms.reason.map(str::to_owned);
         if order.request.trim().is_empty() {
             let text = "The request is empty; say what you would like to know or change.".to_owned();
             let end = End::Declined { status: "invalid_request", text };
@@ -157,7 +156,7 @@ impl Engine {
         trial: &mut RunTrial<'_>,
         progress: &mut dyn Progress,
     ) -> Result<RunRecord, EngineError> {
-        let (order, planning) = (trial.work.order(), Instant::now());
+        let (order, planning) = (trial.terms.order, Instant::now());
         let (mut brief, brief_hash) = self.brief_for(trial).await?;
         let key = CacheKey::of(order.kind, &brief, order.planner, &order.origin.who);
         trial.params = key.params.iter().map(|param| (param.name.clone(), param.value.clone())).collect();
@@ -165,8 +164,7 @@ impl Engine {
         // A planner is held to the packages that its brief names; a given plan may use what is set up.
         trial.policy.packages.clone_from(&brief.packages);
         story.timing.plan += millis(planning);
-        let is_resumed =
-            matches!(trial.work, Work::Ask(ask) if ask.resumed.is_some() || ask.continues.is_some());
+        let is_resumed = trial.terms.ask.is_some_and(|ask| ask.resumed.is_some() || ask.continues.is_some());
         let is_cached = order.cache && key.is_usable && trial.given_modules().is_empty() && !is_resumed;
         if is_cached && let Some(record) = self.try_kept(&key, order.planner, &mut story, trial).await? {
             return Ok(record);
@@ -235,7 +233,7 @@ impl Engine {
         match rounds::rounds(&mut exchange, asked, &mut own, trial, limits, progress).await? {
             Ended::Done { done: record, .. } => Ok(Some(record)),
             Ended::Asks(_) | Ended::Outlined(_) | Ended::Over(_) => {
-                trial.head.strategy = trial.work.order().strategy;
+                trial.head.strategy = trial.terms.order.strategy;
                 Ok(None)
             }
         }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use ordain_cell::CellError;
 use ordain_planner::{Consent, Draft, Opinion, Planner};
 use ordain_types::{
     Answer, Call, Diff, HeldBy, InvariantResult, Judged, Modification, ModificationKind, PlanRecord,
@@ -202,6 +203,11 @@ impl Story {
     pub(crate) fn unusable(&mut self, round: u32) {
         self.verdict.accepted = false;
         self.verdict.history.push(Round::Judged(Judged { round, ..Judged::default() }));
+    }
+
+    /// The executor was lost on which the code ran.
+    pub(crate) fn executor_lost(&mut self, lost: &CellError) {
+        self.verdict.history.push(Round::ExecutorLost { executor_lost: lost.to_string() });
     }
 
     /// Something was wrong with the round.

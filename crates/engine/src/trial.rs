@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use ordain_cell::{Execution, Job, JudgedBy, NoHost, Output};
 use ordain_files::Prepared;
 use ordain_planner::{Draft, Exchange};
 use ordain_store::{BeginOptions, Intent, Pending, StoreError, Transaction};
 use ordain_types::{
-    Approval, Call, Cause, Diff, ErrorClass, HeldBy, Outline, Round, RunError, RunRecord, RunState, Schema,
+    Approval, Call, Cause, Diff, ErrorClass, HeldBy, Outline, RunError, RunRecord, RunState, Schema,
     SourceFile, Trouble,
 };
 use ordain_verify::claims::{self, Evidence, Told};
@@ -21,27 +21,19 @@ use crate::actions::{self, Acted, Actions};
 use crate::ask::Mode;
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::exec::Exec;
 use crate::grant::{Grant, for_tools};
 use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
 use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
 use crate::profile::Needs;
+use crate::retry::{Obstacle, Retry, retry};
 use crate::road::is_planners;
 use crate::rounds::{Accepted, KeepBack, Kept, Trial, Tried, Try};
 use crate::steps::Continued;
 use crate::story::{Attempt, End, Head, Story, millis};
+use crate::terms::{Duty, Reach, Terms};
 use crate::tools::{Asked, Tools};
 use crate::work::Work;
-
-/// How often a run is tried when other runs change the same rows at the same time.
-pub(crate) const TRIES_MAX: u32 = 12;
-/// How often a run is tried when the executor is lost on which it ran.
-pub const EXECUTORS_MAX: u32 = 4;
-
-/// How long a run waits before it begins again when its connection to the database was lost: together longer than a
-/// restart of the database takes.
-const DATABASE_WAITS_MS: [u64; 7] = [0, 200, 500, 1000, 2000, 4000, 8000];
 
 /// The variable in which a cell tells what it found when it read the values of files.
 const READING_NOTES: &str = "reading_notes";
@@ -50,6 +42,8 @@ const READING_NOTES: &str = "reading_notes";
 pub(crate) struct RunTrial<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) work: &'a Work,
+    /// What holds for it.
+    pub(crate) terms: &'a Terms<'a>,
     pub(crate) prepared: Prepared,
     pub(crate) policy: Policy,
     pub(crate) schema: Schema,
@@ -105,7 +99,7 @@ impl Trial for RunTrial<'_> {
 
     fn bring(&mut self, modules: &[SourceFile]) -> Result<(), Trouble> {
         let all: Vec<SourceFile> = self.given_modules().into_iter().chain(modules.iter().cloned()).collect();
-        if !all.is_empty() && !matches!(self.work, Work::Code(_)) {
+        if !all.is_empty() && self.terms.modules.is_none() {
             let message = "this is carried out by one program without modules of its own".to_owned();
             let hint = "put everything into one program";
             return Err(Trouble::new(ErrorClass::Verify, "modules", message, hint));
@@ -127,7 +121,7 @@ impl Trial for RunTrial<'_> {
 
     async fn run(&mut self, one: Try<'_>, story: &mut Story) -> Result<Tried<RunRecord>, EngineError> {
         let tried = self.tries(one, story, KeepBack::Nothing).await?;
-        tried.ok_or(EngineError::Contended { tries: TRIES_MAX })
+        tried.ok_or(EngineError::Contended { tries: 1 })
     }
 
     async fn keep_back(
@@ -166,38 +160,30 @@ impl<'a> RunTrial<'a> {
         story: &mut Story,
         keeps: KeepBack,
     ) -> Result<Option<Tried<RunRecord>>, EngineError> {
-        let (mut executors_lost, mut waits) = (0, DATABASE_WAITS_MS.iter());
-        for _ in 0..TRIES_MAX {
-            match Box::pin(self.attempt(one, story, keeps)).await {
-                // Another run got in the way. The next try writes while no other does.
-                Err(EngineError::Store(StoreError::Conflict)) => {
+        let mut retry = Retry::default();
+        loop {
+            let error = match Box::pin(self.attempt(one, story, keeps)).await {
+                // What given code printed is on its way to the caller already.
+                Err(error @ EngineError::Cell(_)) if self.terms.duty == Duty::Nothing => return Err(error),
+                Err(error) => error,
+                done => return done,
+            };
+            match retry.after(error).await? {
+                // The next try writes while no other run does.
+                Obstacle::Conflict => {
                     self.engine.store.count_started_again();
                     self.writes_alone = true;
                 }
-                // Nothing was committed: what is not certain of a commit is looked up by the store.
-                Err(EngineError::Store(error @ StoreError::Unreachable { .. })) => match waits.next() {
-                    Some(wait) => tokio::time::sleep(Duration::from_millis(*wait)).await,
-                    None => return Err(error.into()),
-                },
-                // The transaction is rolled back, so nothing of the lost run is left, and another may begin. What given
-                // code printed is on its way to the caller already.
-                Err(EngineError::Cell(error))
-                    if error.may_run_again()
-                        && !matches!(self.work, Work::Exec(_))
-                        && executors_lost + 1 < EXECUTORS_MAX =>
-                {
-                    executors_lost += 1;
-                    story.verdict.history.push(Round::ExecutorLost { executor_lost: error.to_string() });
-                }
-                done => return done,
+                Obstacle::Database => {}
+                Obstacle::Executor(lost) => story.executor_lost(&lost),
             }
         }
-        Err(EngineError::Contended { tries: TRIES_MAX })
     }
 
     pub(crate) fn new(
         engine: &'a Engine,
         work: &'a Work,
+        terms: &'a Terms<'a>,
         head: Head,
         prepared: Prepared,
         policy: Policy,
@@ -205,15 +191,13 @@ impl<'a> RunTrial<'a> {
     ) -> Self {
         // Given code is judged without the workspace's tables: it cannot reach them.
         let mut schema =
-            if matches!(work, Work::Exec(_)) { Schema::default() } else { engine.store.schema() };
+            if terms.reach == Reach::Nothing { Schema::default() } else { engine.store.schema() };
         schema.tables.extend(prepared.tables());
-        let params = match work {
-            Work::Ask(ask) => ask.params.clone(),
-            _ => Map::new(),
-        };
+        let params = terms.ask.map(|ask| ask.params.clone()).unwrap_or_default();
         Self {
             engine,
             work,
+            terms,
             prepared,
             policy,
             schema,
@@ -236,8 +220,7 @@ impl<'a> RunTrial<'a> {
 
     /// What the run goes on from, where it does.
     pub(crate) fn continued(&self) -> Option<&Continued> {
-        let Work::Ask(ask) = self.work else { return None };
-        ask.continues.as_deref()
+        self.terms.ask?.continues.as_deref()
     }
 
     /// What is known before any code ran: what an earlier run gave.
@@ -251,10 +234,7 @@ impl<'a> RunTrial<'a> {
 
     /// The modules that came with the work.
     pub(crate) fn given_modules(&self) -> Vec<SourceFile> {
-        match self.work {
-            Work::Code(task) => task.modules.clone(),
-            _ => Vec::new(),
-        }
+        self.terms.modules.unwrap_or_default().to_vec()
     }
 
     /// All files were refused: there is nothing to answer from.
@@ -317,10 +297,10 @@ impl<'a> RunTrial<'a> {
             return Box::pin(self.attempt(one, story, keeps)).await;
         }
         self.execution = Some(Arc::clone(&execution));
-        if let Work::Exec(Exec { session: Some(session), .. }) = self.work {
+        if let (Duty::Nothing, Some(session)) = (self.terms.duty, &self.terms.session) {
             self.engine.exec_sessions.ran(session, accepted.code.code());
         }
-        let mut attempt = outcome::attempt(&execution, self.work);
+        let mut attempt = outcome::attempt(&execution, self.terms.duty);
         attempt.answer.notes = self.reading_notes(accepted, &execution);
         let diff = transaction.as_ref().map(Transaction::diff).unwrap_or_default();
         attempt.calls = transaction.as_ref().map(|open| open.calls().to_vec()).unwrap_or_default();
@@ -332,15 +312,14 @@ impl<'a> RunTrial<'a> {
             return self.write_down(story, end, exchange).await.map(|record| Some(Tried::Done(record)));
         }
         if let Some(trouble) =
-            outcome::broken_promise(self.work, &execution, &attempt, &diff, &self.policy.statuses)
+            outcome::broken_promise(self.terms.duty, &execution, &attempt, &diff, &self.policy.statuses)
         {
             roll_back(transaction).await?;
-            attempt.outcome.partial =
-                self.work.allows_partial(self.engine.settings.keeps_partial) && execution.cause != Cause::Ok;
-            if attempt.outcome.partial && is_last || matches!(self.work, Work::Exec(_)) {
+            attempt.outcome.partial = self.terms.keeps_partial && execution.cause != Cause::Ok;
+            if attempt.outcome.partial && is_last || self.terms.duty == Duty::Nothing {
                 self.engine.keep_artifacts(&self.head.run_id, &execution).await?;
             }
-            let is_contract = execution.cause == Cause::Ok && self.work.mode().is_some();
+            let is_contract = execution.cause == Cause::Ok && self.terms.duty == Duty::Answer;
             let state = if is_contract { RunState::RolledBack } else { RunState::Failed };
             let attempt = Some(Box::new(attempt.unanswered()));
             return Ok(Some(Tried::Trouble { trouble, state, attempt }));
@@ -390,11 +369,11 @@ impl<'a> RunTrial<'a> {
     }
 
     async fn begin(&self, accepted: &Accepted) -> Result<Option<Transaction>, EngineError> {
-        let intent = match self.work {
-            Work::Ask(_) if accepted.effects.may_write && self.writes_alone => Intent::Write,
-            Work::Ask(_) if accepted.effects.may_write => Intent::Beside,
-            Work::Ask(_) | Work::Code(_) => Intent::Read,
-            Work::Exec(_) => return Ok(None),
+        let intent = match self.terms.reach {
+            Reach::Nothing => return Ok(None),
+            Reach::Writes if accepted.effects.may_write && self.writes_alone => Intent::Write,
+            Reach::Writes if accepted.effects.may_write => Intent::Beside,
+            Reach::Writes | Reach::Reads => Intent::Read,
         };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
         let mut transaction = self.engine.store.begin(begin).await?;
@@ -428,8 +407,9 @@ impl<'a> RunTrial<'a> {
         };
         // Waiting for others to write is a part of the time that the run may take.
         job.limits.wall = job.limits.wall.saturating_sub(transaction.take_waited());
-        let grant = match self.work {
-            Work::Ask(_) => self.engine.grant(&accepted.effects, &self.policy),
+        let writes = self.terms.reach == Reach::Writes;
+        let grant = match self.terms.reach {
+            Reach::Writes => self.engine.grant(&accepted.effects, &self.policy),
             // A session's earlier turns and the modules of a program may read what this code does not name.
             _ => Grant::read_only(),
         };
@@ -440,21 +420,21 @@ impl<'a> RunTrial<'a> {
             reads: for_tools(&accepted.effects, &self.policy),
             share_cell: accepted.is_readers,
         };
-        let actions = matches!(self.work, Work::Ask(_)).then_some(actions);
+        let actions = writes.then_some(actions);
         let tools = Tools {
             toolbox: &self.engine.settings.tools,
             known: &self.policy.tools,
             granted: &accepted.effects.calls,
             asked: self.asked.get_mut(),
         };
-        let tools = matches!(self.work, Work::Ask(_)).then_some(tools);
+        let tools = writes.then_some(tools);
         let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
         run_with_tables(executor.as_ref(), job, host, output).await
     }
 
     /// Whether the code runs in a cell in which other plans of the reader's ran before it.
     fn shares_cell(&self, accepted: &Accepted) -> bool {
-        let is_readers = matches!(self.work, Work::Ask(_)) && accepted.is_readers;
+        let is_readers = self.terms.reach == Reach::Writes && accepted.is_readers;
         is_readers && !self.runs_alone && self.engine.executor.shares_cells()
     }
 
@@ -463,18 +443,17 @@ impl<'a> RunTrial<'a> {
         let settings = &self.engine.settings;
         let mut job = Job::new(accepted.code.clone(), self.needs(accepted).profile());
         "plan.py".clone_into(&mut job.name);
-        if let Some(plan) = self.work.order().plan {
+        if let Some(plan) = self.terms.order.plan {
             job.name.clone_from(&plan.name);
         }
         job.files = self.prepared.copied();
-        job.session = self.work.session();
+        job.session.clone_from(&self.terms.session);
         let judged_by = JudgedBy { policy: self.policy.clone(), schema: self.schema.clone() };
         job.judged_by = Some(Arc::new(judged_by));
-        if let Work::Exec(exec) = self.work {
-            job.limits = exec.limits.clone();
+        job.limits = self.terms.limits.clone();
+        if self.terms.duty == Duty::Nothing {
             return job;
         }
-        job.limits = settings.limits.clone();
         job.collect = outcome::COLLECTED.map(str::to_owned).to_vec();
         if job.session.is_some() {
             // What an earlier turn answered is not what this one answers.
@@ -482,22 +461,22 @@ impl<'a> RunTrial<'a> {
         }
         job.values.insert("user_request".to_owned(), Value::from(self.head.request.as_str()));
         job.tables = self.engine.store.schema().tables.into_iter().map(|table| table.name).collect();
-        let helpers = match self.work {
-            Work::Ask(_) => {
+        let helpers = match self.terms.reach {
+            Reach::Writes => {
                 actions::stubbed(settings.helpers.source(), &settings.catalog)
                     + &ordain_tools::stubs(&self.policy.tools)
             }
             _ => settings.helpers.source().to_owned(),
         };
         job.helpers = if loader.is_empty() { helpers } else { format!("{helpers}\n{loader}") };
-        if let Work::Ask(_) = self.work {
+        if self.terms.reach == Reach::Writes {
             let params = if accepted.params.is_empty() { &self.params } else { &accepted.params };
             job.values.insert("params".to_owned(), Value::Object(params.clone()));
         }
         if let Some(continued) = self.continued() {
             job.values.insert("inputs".to_owned(), Value::Object(continued.inputs()));
         }
-        if let Work::Code(_) = self.work {
+        if self.terms.reach == Reach::Reads {
             job.values.insert("readings".to_owned(), self.prepared.readings.clone().into());
             job.collect.push(READING_NOTES.to_owned());
         }
@@ -511,7 +490,7 @@ impl<'a> RunTrial<'a> {
         if !self.prepared.briefs.is_empty() {
             notes.extend(self.prepared.notes(accepted.code.code()));
         }
-        if matches!(self.work, Work::Ask(_)) && !accepted.effects.may_write {
+        if self.terms.reach == Reach::Writes && !accepted.effects.may_write {
             notes.extend(outcome::seed_notes(&self.engine.store, &accepted.effects));
         }
         let told = execution.values.get(READING_NOTES).and_then(Value::as_array).into_iter().flatten();
@@ -528,12 +507,7 @@ impl<'a> RunTrial<'a> {
             effects: &accepted.effects,
             modules: &self.module_imports,
             files: self.prepared.files.iter().map(|file| file.name.as_str()).collect(),
-            fixed: match self.work {
-                Work::Exec(exec) => Some(exec.profile),
-                // A session keeps its first profile, so it gets all packages.
-                Work::Code(task) if task.session.is_some() => Some(ordain_cell::profile::Profile::Full),
-                _ => None,
-            },
+            fixed: self.terms.profile,
         }
     }
 
@@ -545,7 +519,7 @@ impl<'a> RunTrial<'a> {
         accepted: &Accepted,
     ) -> Option<Trouble> {
         // What is read from files passes no host call, so there is nothing to compare with.
-        self.work.mode()?;
+        self.terms.mode()?;
         claims::unsupported(self.told(attempt, diff, accepted)?, evidence)
     }
 
@@ -576,7 +550,7 @@ impl<'a> RunTrial<'a> {
     ) -> Result<Tried<RunRecord>, EngineError> {
         let committing = Instant::now();
         let state = RunState::without_changes(attempt.status.as_deref());
-        let (Some(transaction), Some(mode)) = (transaction, self.work.mode()) else {
+        let (Some(transaction), Some(mode)) = (transaction, self.terms.mode()) else {
             self.engine.mark_formulas(&self.head.run_id, &mut attempt.outcome.artifacts).await?;
             let end = End::Ended { state, attempt: Box::new(attempt) };
             return self.write_down(story, end, exchange).await.map(Tried::Done);
@@ -588,7 +562,7 @@ impl<'a> RunTrial<'a> {
         let rebase = self.rebase(&diff, &attempt.calls);
         let approval = self.engine.settings.approval;
         let is_changed = !diff.is_empty() || attempt.has_later_calls();
-        let is_wanted = self.engine.settings.review && self.work.order().planner.reviews();
+        let is_wanted = self.engine.settings.review && self.terms.order.planner.reviews();
         let not_reviewed = if is_changed { story.not_reviewed(is_wanted) } else { None };
         story.held_by = match &rebase {
             // The approval covers new values in derived columns, and no other difference.
@@ -660,7 +634,8 @@ impl<'a> RunTrial<'a> {
             // Nothing was tried, so the same request may be sent again under the same key.
             note.claim = None;
         }
-        Ok(self.engine.store.record(record, note).await?)
+        let store = &self.engine.store;
+        retry(|| async { Ok(store.record(record.clone(), note.clone()).await?) }).await
     }
 }
 

@@ -1,11 +1,11 @@
-//! The kinds of work, and what differs between them: data, not roads of their own.
+//! The kinds of work. What holds for each is in its [terms](crate::terms).
 
 use ordain_planner::Planner;
 use ordain_types::{RunId, RunKind, SourceFile, Strategy};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Mode};
-use crate::code::{CodeTask, cell_name};
+use crate::ask::Ask;
+use crate::code::CodeTask;
 use crate::exec::Exec;
 
 /// One piece of work.
@@ -62,61 +62,6 @@ pub struct Order<'a> {
 }
 
 impl Work {
-    /// What it has in common with other work.
-    pub(crate) fn order(&self) -> Order<'_> {
-        match self {
-            Self::Ask(ask) => Order {
-                kind: RunKind::Ask,
-                request: &ask.request,
-                strategy: ask.strategy,
-                plan: ask.plan.as_ref(),
-                planner: &ask.planner,
-                cache: ask.cache,
-                origin: &ask.origin,
-            },
-            Self::Code(task) => Order {
-                kind: RunKind::Code,
-                request: &task.request,
-                strategy: Strategy::Direct,
-                plan: task.plan.as_ref(),
-                planner: &task.planner,
-                cache: task.cache,
-                origin: &task.origin,
-            },
-            Self::Exec(exec) => Order {
-                kind: RunKind::Exec,
-                request: &exec.given.name,
-                strategy: Strategy::Direct,
-                plan: Some(&exec.given),
-                planner: &Planner::Rules,
-                cache: false,
-                origin: &exec.origin,
-            },
-        }
-    }
-
-    /// What becomes of changes; `None` where there can be none.
-    pub(crate) fn mode(&self) -> Option<Mode> {
-        match self {
-            Self::Ask(ask) => Some(ask.mode),
-            _ => None,
-        }
-    }
-
-    /// The cell that is kept from one piece of work to the next.
-    pub(crate) fn session(&self) -> Option<String> {
-        match self {
-            Self::Ask(_) => None,
-            Self::Code(task) => task.session.as_deref().map(cell_name),
-            Self::Exec(exec) => exec.session.clone(),
-        }
-    }
-
-    /// Whether what was computed before a failure is kept, also where the settings say so.
-    pub(crate) fn allows_partial(&self, by_default: bool) -> bool {
-        matches!(self, Self::Code(task) if task.allow_partial || by_default)
-    }
-
     /// What an idempotency key stands for: what is asked, and what is to become of it.
     pub(crate) async fn fingerprint(&self) -> String {
         match self {

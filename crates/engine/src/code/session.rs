@@ -16,7 +16,6 @@ use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::rounds::Accepted;
 use crate::trial::RunTrial;
-use crate::work::Work;
 
 /// Turns of a session that are run again, and that a planner is shown.
 const TURNS_MAX: u64 = 50;
@@ -35,7 +34,7 @@ impl Engine {
         }
     }
 
-    /// The names of the sessions whose cells are open.
+    /// The cells of the sessions that are open.
     pub(crate) fn sessions(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
         self.open_sessions.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -61,8 +60,9 @@ impl Engine {
 
     /// Ends a session and forgets that it is open; its turns stay in the store.
     pub async fn end_code_session(&self, session: &str) -> bool {
-        self.sessions().remove(session);
-        self.executor.end_session(&cell_name(session)).await
+        let cell = cell_name(session);
+        self.sessions().remove(&cell);
+        self.executor.end_session(&cell).await
     }
 }
 
@@ -70,12 +70,15 @@ impl RunTrial<'_> {
     /// Runs the code of earlier turns again if the session's cell is not there any more. What no longer works is
     /// passed over: the new question tells best what it misses.
     pub(crate) async fn restore_session(&self) -> Result<(), EngineError> {
-        let Work::Code(CodeTask { session: Some(session), .. }) = self.work else { return Ok(()) };
         let engine = self.engine;
+        let Some(session) = self.terms.conversation.as_deref().filter(|_| self.terms.session.is_some())
+        else {
+            return Ok(());
+        };
         if engine.sessions().contains(session) {
             return Ok(());
         }
-        for turn in engine.store.turns(&cell_name(session), TURNS_MAX).await? {
+        for turn in engine.store.turns(session, TURNS_MAX).await? {
             let Ok(record) = engine.store.run(&turn.run_id).await else { continue };
             let Some(step) = record.plan.steps.first().filter(|_| record.state == RunState::Answered) else {
                 continue;

@@ -12,6 +12,7 @@ use tokio::sync::Mutex;
 use super::cell::{Program, unanswering};
 use crate::error::EngineError;
 use crate::outcome;
+use crate::retry::retry;
 use crate::rounds::Accepted;
 use crate::trial::RunTrial;
 
@@ -28,11 +29,13 @@ impl RunTrial<'_> {
             return Ok(format!("THE LOOK WAS REFUSED: {}", refused.message));
         };
         let accepted = Accepted::plain(code, verdict.effects.clone());
-        let transaction = Arc::new(Mutex::new(self.begin_over(pending, Intent::Read).await?));
-        let (inputs, files, session) = (Map::new(), Vec::new(), None);
-        let program = Program { accepted: &accepted, policy: &policy, inputs, files, session };
-        let ran = self.run_in(&transaction, program).await?;
-        Ok(printed(&ran.execution))
+        let ran = retry(|| async {
+            let transaction = Arc::new(Mutex::new(self.begin_over(pending, Intent::Read).await?));
+            let (inputs, files, session) = (Map::new(), Vec::new(), None);
+            let program = Program { accepted: &accepted, policy: &policy, inputs, files, session };
+            self.run_in(&transaction, program).await
+        });
+        Ok(printed(&ran.await?.execution))
     }
 }
 

@@ -22,6 +22,7 @@ use super::step::{StepTrial, reviewed};
 use crate::error::EngineError;
 use crate::fingerprint::hash;
 use crate::outcome::{self, run_error, violated};
+use crate::retry::{Obstacle, Retry, retry};
 use crate::rounds::{self, Accepted, Tried, declined};
 use crate::story::{End, Story, millis};
 use crate::tools::calls_later;
@@ -321,7 +322,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         // A step cannot be tried again, since its Python state has moved on; so nobody else writes beside it.
         let intent = if may_write { Intent::Write } else { Intent::Read };
         let over = Arc::clone(&self.gathered.pending);
-        let transaction = match self.trial.begin_over(&over, intent).await {
+        let trial = self.trial;
+        let transaction = match retry(|| async { Ok(trial.begin_over(&over, intent).await?) }).await {
             Ok(mut transaction) => {
                 for call in &self.gathered.calls {
                     transaction.note_call(call.clone());
@@ -329,7 +331,6 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 Arc::new(Mutex::new(transaction))
             }
             Err(error) => {
-                let error = EngineError::from(error);
                 let Some(trouble) = rows_conflict(&error) else { return Err(error) };
                 self.gathered = Gathered::default();
                 return Ok(Reacted::Trouble(trouble));
@@ -338,15 +339,23 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         let session = Some(self.session.clone());
         let (inputs, files) = Default::default();
         let program = Program { accepted, policy, inputs, files, session };
-        let Ran { execution, evidence, reads, acted, calls } =
-            match self.trial.run_in(&transaction, program).await {
-                Err(EngineError::Store(ordain_store::StoreError::Conflict)) => {
-                    return Ok(Reacted::Trouble(conflict("rows that the step used")));
+        let ran = async {
+            let ran = self.trial.run_in(&transaction, program).await?;
+            Ok((ran, reviewed(transaction).await?))
+        };
+        let (Ran { execution, evidence, reads, acted, calls }, (review, pending)) = match ran.await {
+            Ok(ran) => ran,
+            // Its Python state has moved on, so the planner writes the step anew instead of it being tried again.
+            Err(error) => match Retry::default().after(error).await? {
+                Obstacle::Conflict => return Ok(Reacted::Trouble(conflict("rows that the step used"))),
+                Obstacle::Database => return Ok(Reacted::Trouble(database_lost())),
+                Obstacle::Executor(_) => {
+                    self.gathered = Gathered::default();
+                    return Ok(Reacted::Trouble(session_lost()));
                 }
-                ran => ran?,
-            };
-        let (review, pending) = reviewed(transaction).await?;
-        let attempt = outcome::attempt(&execution, self.trial.work);
+            },
+        };
+        let attempt = outcome::attempt(&execution, self.trial.terms.duty);
         if !review.violations.is_empty() {
             if let Tried::<()>::Trouble { trouble, .. } = violated(&review.violations, attempt) {
                 return Ok(Reacted::Trouble(trouble));
@@ -392,8 +401,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story: &mut Story,
     ) -> Option<Trouble> {
         let statuses = &self.trial.policy.statuses;
-        let work = self.trial.work;
-        if let Some(trouble) = outcome::broken_promise(work, execution, &ran.attempt, diff, statuses) {
+        let duty = self.trial.terms.duty;
+        if let Some(trouble) = outcome::broken_promise(duty, execution, &ran.attempt, diff, statuses) {
             return Some(trouble);
         }
         let mut evidence = self.gathered.evidence.clone();
@@ -404,4 +413,15 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         story.replaced(said, &trouble);
         None
     }
+}
+
+fn database_lost() -> Trouble {
+    let message =
+        "the connection to the database was lost; nothing that this step changed is kept".to_owned();
+    Trouble::new(ErrorClass::Internal, "database-lost", message, "write the step again")
+}
+
+fn session_lost() -> Trouble {
+    let message = "the executor was lost, and with it the variables and changes of all steps".to_owned();
+    Trouble::new(ErrorClass::Internal, "executor-lost", message, "begin again from the first step")
 }

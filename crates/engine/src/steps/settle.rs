@@ -9,9 +9,10 @@ use ordain_types::{Answer, Call, Question, QuestionKind, RunRecord, RunState, Tr
 
 use super::gathered::{Gathered, conflict, rows_conflict};
 use crate::error::EngineError;
+use crate::retry::{Retry, retry};
 use crate::rounds::Tried;
 use crate::story::{Attempt, End, Story};
-use crate::trial::{RunTrial, TRIES_MAX};
+use crate::trial::RunTrial;
 
 /// The question of a run that was cut short.
 const CUT_SHORT: &str = "The run was cut short before its end; nothing was changed. Shall it go on?";
@@ -40,14 +41,16 @@ impl RunTrial<'_> {
         done: StepsDone<'_>,
         exchange: &Exchange,
     ) -> Result<Settled, EngineError> {
-        for _ in 0..TRIES_MAX {
+        let mut retry = Retry::default();
+        loop {
             match self.settle_once(story, attempt.clone(), done, exchange).await {
-                Err(EngineError::Store(StoreError::Conflict)) => {}
-                Err(error) => return rows_conflict(&error).map(Settled::Conflict).ok_or(error),
+                Err(error) => match rows_conflict(&error) {
+                    Some(trouble) => return Ok(Settled::Conflict(trouble)),
+                    None => retry.after(error).await?,
+                },
                 settled => return settled,
-            }
+            };
         }
-        Err(EngineError::Contended { tries: TRIES_MAX })
     }
 
     /// Asks for a second opinion of what the steps did together. Gives what was said.
@@ -63,15 +66,19 @@ impl RunTrial<'_> {
         if !is_changed || !self.engine.settings.review || !planner.reviews() {
             return Ok(exchange);
         }
-        let diff = match self.begin_over(&gathered.pending, Intent::Read).await {
-            Ok(transaction) => {
-                let diff = transaction.diff();
-                transaction.roll_back().await?;
-                diff
-            }
+        let changed = retry(|| async {
+            let transaction = self.begin_over(&gathered.pending, Intent::Read).await?;
+            let diff = transaction.diff();
+            transaction.roll_back().await?;
+            Ok(diff)
+        });
+        let diff = match changed.await {
+            Ok(diff) => diff,
             // Nothing of it will be committed.
-            Err(StoreError::Conflict | StoreError::RowsConflict { .. }) => return Ok(exchange),
-            Err(error) => return Err(error.into()),
+            Err(EngineError::Store(StoreError::RowsConflict { .. }) | EngineError::Contended { .. }) => {
+                return Ok(exchange);
+            }
+            Err(error) => return Err(error),
         };
         let did = Did {
             diff,
@@ -161,7 +168,9 @@ impl RunTrial<'_> {
         let mut story = story.clone();
         let end = waiting(&mut story, QuestionKind::CutShort, CUT_SHORT.to_owned());
         let note = self.note(&Exchange::default());
-        self.engine.store.keep_progress(story.record(&self.head, end), note).await?;
+        let record = story.record(&self.head, end);
+        let store = &self.engine.store;
+        retry(|| async { Ok(store.keep_progress(record.clone(), note.clone()).await?) }).await?;
         self.has_progress.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -18,10 +18,11 @@ use super::gathered::{Gathered, StepRan};
 use super::look::printed;
 use crate::error::EngineError;
 use crate::outcome::{self, violated};
+use crate::retry::{Obstacle, Retry};
 use crate::rounds::{Accepted, Trial, Tried, Try};
 use crate::story::{Attempt, Story};
 use crate::tools::{CALLS_MAX, calls_later};
-use crate::trial::{EXECUTORS_MAX, RunTrial, TRIES_MAX};
+use crate::trial::RunTrial;
 
 /// The largest result of a step.
 const RESULT_BYTES_MAX: usize = 1 << 20;
@@ -137,7 +138,8 @@ impl<'s, 'a> StepTrial<'s, 'a> {
         // What a step declares of itself says nothing about the run.
         execution.values.remove("ACTION");
         execution.values.remove("SHOULD_MUTATE");
-        ran.attempt = merged(std::mem::take(&mut ran.attempt), outcome::attempt(&execution, self.run.work));
+        ran.attempt =
+            merged(std::mem::take(&mut ran.attempt), outcome::attempt(&execution, self.run.terms.duty));
         if execution.cause != Cause::Ok {
             return Ok(Err(outcome::failed(&execution, &ran.attempt)));
         }
@@ -269,23 +271,19 @@ impl Trial for StepTrial<'_, '_> {
             return Ok(Tried::Done(StepDone::Deferred));
         }
         let mut intent = if self.writes(accepted) { Intent::Beside } else { Intent::Read };
-        let mut executors_lost = 0;
-        for _ in 0..TRIES_MAX {
-            match Box::pin(self.attempt(accepted, story, is_last, intent)).await {
-                // Everything is rolled back, so nothing of the lost try is left. The next one writes while no other does.
-                Err(EngineError::Store(StoreError::Conflict)) if intent == Intent::Beside => {
-                    intent = Intent::Write;
-                }
-                Err(EngineError::Store(StoreError::Conflict)) => {}
-                Err(EngineError::Cell(error))
-                    if error.may_run_again() && executors_lost + 1 < EXECUTORS_MAX =>
-                {
-                    executors_lost += 1;
-                }
+        let mut retry = Retry::default();
+        loop {
+            let error = match Box::pin(self.attempt(accepted, story, is_last, intent)).await {
+                Err(error) => error,
                 done => return done,
+            };
+            match retry.after(error).await? {
+                // The next try writes while no other run does.
+                Obstacle::Conflict if intent == Intent::Beside => intent = Intent::Write,
+                Obstacle::Conflict | Obstacle::Database => {}
+                Obstacle::Executor(lost) => story.executor_lost(&lost),
             }
         }
-        Err(EngineError::Contended { tries: TRIES_MAX })
     }
 }
 

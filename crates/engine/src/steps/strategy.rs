@@ -14,14 +14,13 @@ use crate::rounds::{self, Ended, RoundLimits};
 use crate::story::{End, Story};
 use crate::tools;
 use crate::trial::RunTrial;
-use crate::work::Work;
 
 /// The question that an outline waits with.
 const SHALL_IT: &str = "Shall this outline be carried out?";
 
 /// Whether the reader answers a request although a model is configured: the workspace says so, and it is certain.
 pub(crate) fn is_readers(trial: &RunTrial<'_>, brief: &Brief, planner: &Planner) -> bool {
-    let Work::Ask(ask) = trial.work else { return false };
+    let Some(ask) = trial.terms.ask else { return false };
     if !trial.engine.settings.reader_first
         || ask.strategy != Strategy::Auto
         || ask.resumed.is_some()
@@ -54,7 +53,7 @@ impl Engine {
         trial: &mut RunTrial<'_>,
         progress: &mut dyn Progress,
     ) -> Result<Option<RunRecord>, EngineError> {
-        let Work::Ask(ask) = trial.work else { return Ok(None) };
+        let Some(ask) = trial.terms.ask else { return Ok(None) };
         if let Some(resumed) = &ask.resumed {
             return self.resume(ask, &resumed.record, (planner, brief), story, trial, progress).await;
         }
@@ -127,7 +126,7 @@ impl Engine {
             ask.outline.is_some()
                 || matches!(&ask.resumed, Some(resumed) if !matches!(resumed.decision, Decision::Respond(_)))
         };
-        if let Work::Ask(ask) = trial.work
+        if let Some(ask) = trial.terms.ask
             && (ask.show_plan || self.settings.holds_outlines)
             && !is_approved(ask)
         {
@@ -246,7 +245,7 @@ pub(crate) async fn ask_back(
     trial: &RunTrial<'_>,
     exchange: &Exchange,
 ) -> Result<RunRecord, EngineError> {
-    let can_wait = matches!(trial.work, Work::Ask(ask)
+    let can_wait = matches!(trial.terms.ask, Some(ask)
         if ask.planner.can_repair() && ask.conversation.is_none() && ask.turns.is_none());
     if can_wait {
         return trial.wait(story, (QuestionKind::Planner, question), exchange).await;

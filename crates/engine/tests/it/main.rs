@@ -12,6 +12,7 @@ mod grants;
 mod keys;
 mod models;
 mod plan_cache;
+mod restarts;
 mod reviews;
 mod rogue;
 mod seeds;
