@@ -1,9 +1,9 @@
-//! Actions: the verbs that a workspace declares, each with a grant for its own tables.
+//! Actions: the verbs that a workspace declares, each with its own tables.
 //!
 //! A plan calls `sell(item=…)`; in its cell that name is a stub that asks the host. The host runs the owner's function in
 //! a second cell, with the values as JSON. So what a plan can change through an action is what the owner wrote, whatever
 //! the plan's code does. A plan of the reader's is Ordain's own code: the host lets its cell run the function, with the
-//! same grant until the stub says that it is done, and saves the second cell.
+//! same list of what it may reach until the stub says that it is done, and saves the second cell.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -16,16 +16,14 @@ use ordain_verify::claims::Evidence;
 use ordain_verify::{Contract, Policy, VerifiedCode, verify};
 use serde_json::{Map, Value, json};
 
+use crate::capabilities::{Capabilities, NOT_GRANTED};
 use crate::engine::EngineSettings;
-use crate::grant::Grant;
 use crate::host::TransactionHost;
 
-/// The call by which a stub reaches the host.
-pub(crate) const CALL: &str = "action.run";
-/// The call by which a stub says what came of an action that its own cell ran.
-pub(crate) const DONE: &str = "action.done";
 /// What an action's program gives back.
 const RESULT: &str = "action_result";
+/// Refused calls that a record lists.
+const REFUSALS_MAX: usize = 8;
 /// Calls of actions that one run may make.
 const CALLS_MAX: usize = 1_000;
 
@@ -51,9 +49,18 @@ pub(crate) struct Acted {
     pub(crate) approvals: Vec<(String, Approval)>,
     /// What the actions that were carried out say of themselves, in their owner's words.
     pub(crate) said: Vec<String>,
+    /// Calls that were refused because the code was judged not to make them.
+    pub(crate) past_verdict: Vec<String>,
 }
 
 impl Acted {
+    /// Notes a call that was refused.
+    pub(crate) fn refuse(&mut self, error: &HostError) {
+        if error.kind == NOT_GRANTED && self.past_verdict.len() < REFUSALS_MAX {
+            self.past_verdict.push(error.message.clone());
+        }
+    }
+
     /// What came of an action that its plan's own cell ran.
     pub(crate) fn done(&mut self, name: &str, done: &Map<String, Value>) -> Result<Value, HostError> {
         match done.get("error").and_then(Value::as_str) {
@@ -110,13 +117,13 @@ pub(crate) fn stubbed(helpers: &str, catalog: &Catalog) -> String {
 }
 
 impl<'a> Actions<'a> {
-    /// Permits a call: the action that is meant, and the values that it is called with.
-    pub(crate) fn permit(
+    /// The action that is meant, and the values that it is called with.
+    pub(crate) fn read(
         &self,
-        arguments: &Map<String, Value>,
+        name: &str,
+        given: Option<&Value>,
         acted: &mut Acted,
     ) -> Result<(&'a Action, Map<String, Value>), HostError> {
-        let name = arguments.get("name").and_then(Value::as_str).unwrap_or_default();
         let Some(action) = self.settings.catalog.actions.iter().find(|action| action.name == name) else {
             return Err(HostError::new("unknown_action", "there is no action of that name"));
         };
@@ -129,7 +136,7 @@ impl<'a> Actions<'a> {
             let message = format!("`{name}` uses table `{table}`, which this caller may not see");
             return Err(HostError::new("not_permitted", message));
         }
-        let params = params(action, arguments.get("params"))?;
+        let params = params(action, given)?;
         acted.approvals.push((action.name.clone(), action.approval));
         Ok((action, params))
     }
@@ -146,7 +153,7 @@ impl<'a> Actions<'a> {
         let name = action.name.as_str();
         let job = self.job(action, params).map_err(|message| HostError::new("action_refused", message))?;
         transaction.acts_as(Some(name));
-        let mut host = TransactionHost::new(transaction, self.grant(action), evidence, None);
+        let mut host = TransactionHost::new(transaction, self.capabilities(action), evidence, None);
         let execution = self.executor.run(job, &mut host, &mut Discard).await;
         let failure = host.take_failure();
         transaction.acts_as(None);
@@ -171,16 +178,16 @@ impl<'a> Actions<'a> {
         declared.find(|name| used.contains(*name) && !is_seen(name))
     }
 
-    /// Any visible table may be read, and the action's own written.
-    pub(crate) fn grant(&self, action: &Action) -> Grant {
+    /// What an action may reach: any visible table to read, and its own to write.
+    pub(crate) fn capabilities(&self, action: &Action) -> Capabilities {
         let used = &self.settings.helpers.rests_on(&action.name).tables;
         let tables = self.schema.tables.iter().map(|table| &table.name);
         let named = || tables.filter(|name| used.contains(*name)).cloned().collect::<Vec<_>>();
         let writes = if action.writes.is_empty() { named() } else { action.writes.clone() };
-        let grant = Grant::writing(&writes);
+        let own = Capabilities::of_action(&writes);
         match &self.reads {
-            Some(tables) => grant.reading(tables.clone()),
-            None => grant,
+            Some(tables) => own.reading(tables.clone()),
+            None => own,
         }
     }
 

@@ -11,9 +11,9 @@ use ordain_types::{Approval, Budgets, Catalog, Limits, RunKind, STATUSES, Schema
 use ordain_verify::{Contract, Effects, FULL_IMPORTS, Helpers, Policy, Verdicts};
 use ordain_workspace::Workspace;
 
+use crate::capabilities::Capabilities;
 use crate::exec_sessions::ExecSessions;
 use crate::fingerprint::{FingerprintInputs, RULES};
-use crate::grant::Grant;
 use crate::look::Looked;
 use crate::nodes::OtherNodes;
 
@@ -238,9 +238,9 @@ impl Engine {
         crate::tools::deliver(&self.store, &self.settings.tools).await
     }
 
-    /// What a plan may do by its verdict.
-    pub(crate) fn grant(&self, effects: &Effects, policy: &Policy) -> Grant {
-        Grant::of_plan(effects, policy, &self.settings.helpers, &self.settings.catalog)
+    /// What a plan may reach by its verdict.
+    pub(crate) fn capabilities(&self, effects: &Effects, policy: &Policy) -> Capabilities {
+        Capabilities::of_plan(effects, policy, &self.settings.helpers, &self.settings.catalog)
     }
 
     /// What the workspace says about its runs.

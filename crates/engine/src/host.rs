@@ -4,21 +4,18 @@ use futures_util::future::{Either, select};
 use ordain_cell::{
     CellError, Discard, Execution, Executor, Host, HostCall, HostError, HostFuture, Job, Output,
 };
-use ordain_store::{BeginOptions, Call, Intent, Reply, StoreError, Transaction};
+use ordain_store::{BeginOptions, Intent, Reply, StoreError, Transaction};
 use ordain_types::Cause;
 use ordain_verify::claims::Evidence;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::actions::{self, Acted, Actions, Stop};
+use crate::actions::{Acted, Actions, Stop};
+use crate::capabilities::{Capabilities, Permitted};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::grant::Grant;
 use crate::tools::Tools;
 
-/// Calls of the table interface begin with this.
-pub(crate) const TABLE_CALL: &str = "table.";
-
-/// Runs a job whose calls are answered from the transaction, as far as they are granted, until the transaction's time
+/// Runs a job whose calls are answered from the transaction, as far as they are permitted, until the transaction's time
 /// is over.
 pub(crate) async fn run_with_tables(
     executor: &dyn Executor,
@@ -43,7 +40,7 @@ impl Engine {
         let begin = BeginOptions { run_id: self.store.new_run_id()?, intent: Intent::Read };
         let mut transaction = self.store.begin(begin).await?;
         let mut evidence = Evidence::default();
-        let host = TransactionHost::new(&mut transaction, Grant::read_only(), &mut evidence, None);
+        let host = TransactionHost::new(&mut transaction, Capabilities::read_only(), &mut evidence, None);
         let ran = run_with_tables(executor, job, host, &mut Discard).await;
         transaction.roll_back().await?;
         ran.map(|(execution, _)| execution)
@@ -53,8 +50,8 @@ impl Engine {
 /// Answers a plan's calls from one transaction.
 pub(crate) struct TransactionHost<'a> {
     transaction: &'a mut Transaction,
-    /// What the code was judged to do.
-    grant: Grant,
+    /// What the code may reach.
+    capabilities: Capabilities,
     /// The first error that was not the plan's own. The transaction cannot be used after it.
     failure: Option<StoreError>,
     /// What the plan was given to see.
@@ -63,21 +60,21 @@ pub(crate) struct TransactionHost<'a> {
     actions: Option<Actions<'a>>,
     /// What answers calls of tools; nothing inside of an action.
     tools: Option<Tools<'a>>,
-    /// The action that the plan's own cell runs now, and its grant.
-    acting: Option<(String, Grant)>,
+    /// The action that the plan's own cell runs now, and what it may reach.
+    acting: Option<(String, Capabilities)>,
     acted: Acted,
 }
 
 impl<'a> TransactionHost<'a> {
     pub(crate) fn new(
         transaction: &'a mut Transaction,
-        grant: Grant,
+        capabilities: Capabilities,
         evidence: &'a mut Evidence,
         actions: Option<Actions<'a>>,
     ) -> Self {
-        transaction.let_queries_see(grant.readable());
+        transaction.let_queries_see(capabilities.readable());
         let (failure, tools, acting, acted) = (None, None, None, Acted::default());
-        Self { transaction, grant, failure, evidence, actions, tools, acting, acted }
+        Self { transaction, capabilities, failure, evidence, actions, tools, acting, acted }
     }
 
     /// The same, with tools that the plan may call.
@@ -111,47 +108,40 @@ impl<'a> TransactionHost<'a> {
     }
 
     async fn answer(&mut self, call: HostCall) -> Result<Value, HostError> {
-        if let Some((name, _)) = self.acting.take_if(|_| call.name == actions::DONE) {
-            self.act_as(None);
-            return self.acted.done(&name, &call.arguments);
-        }
-        let is_plans = self.acting.is_none();
-        if let (actions::CALL, Some(actions), true) = (call.name.as_str(), self.actions.clone(), is_plans) {
-            return self.act(actions, &call.arguments).await;
-        }
-        if let (crate::tools::CALL, Some(tools), true) = (call.name.as_str(), &mut self.tools, is_plans) {
-            return tools.call(&call.arguments, self.transaction, self.evidence).await;
-        }
-        let Some(operation) = call.name.strip_prefix(TABLE_CALL) else {
-            return Err(HostError::new("unknown_function", "plans can call tables and nothing else"));
-        };
         let table = call.arguments.get("table").and_then(Value::as_str).map(str::to_owned);
-        let call = Call::parse(operation, Value::Object(call.arguments)).map_err(|error| refusal(&error))?;
-        self.acting.as_ref().map_or(&self.grant, |(_, grant)| grant).check(&call)?;
-        match self.transaction.carry_out(call).await.map(Reply::into_value) {
-            Ok(value) => {
-                self.evidence.take(table.as_deref(), &value);
-                Ok(value)
+        let permitted = self.acting.as_ref().map_or(&self.capabilities, |(_, own)| own).permit(call);
+        match permitted.inspect_err(|error| self.acted.refuse(error))? {
+            Permitted::Table(call) => match self.transaction.carry_out(call).await.map(Reply::into_value) {
+                Ok(value) => {
+                    self.evidence.take(table.as_deref(), &value);
+                    Ok(value)
+                }
+                Err(error) if error.is_callers() => Err(refusal(&error)),
+                Err(error) => Err(self.fail(error)),
+            },
+            Permitted::Action(name, given) => self.act(&name, given.get("params")).await,
+            Permitted::ActionDone(done) => {
+                let Some((name, _)) = self.acting.take() else { return Err(not_here()) };
+                self.act_as(None);
+                self.acted.done(&name, &done)
             }
-            Err(error) if error.is_callers() => Err(refusal(&error)),
-            Err(error) => Err(self.fail(error)),
+            Permitted::Tool { tool, verb, arguments } => {
+                let Some(tools) = &mut self.tools else { return Err(not_here()) };
+                tools.call((&tool, &verb), &arguments, self.transaction, self.evidence).await
+            }
         }
     }
 
     /// Runs an action in a cell of its own, or lets the plan's cell run it.
-    async fn act(
-        &mut self,
-        actions: Actions<'a>,
-        arguments: &Map<String, Value>,
-    ) -> Result<Value, HostError> {
-        self.grant.act(arguments.get("name").and_then(Value::as_str).unwrap_or_default())?;
-        let (action, params) = actions.permit(arguments, &mut self.acted)?;
+    async fn act(&mut self, name: &str, given: Option<&Value>) -> Result<Value, HostError> {
+        let Some(actions) = self.actions.clone() else { return Err(not_here()) };
+        let (action, params) = actions.read(name, given, &mut self.acted)?;
         actions.check_values(action, &params, self.transaction).await.map_err(|stop| match stop {
             Stop::Refused(error) => error,
             Stop::Store(failure) => self.fail(failure),
         })?;
         if actions.share_cell {
-            self.act_as(Some((action.name.clone(), actions.grant(action))));
+            self.act_as(Some((action.name.clone(), actions.capabilities(action).until_done())));
             return Ok(json!({ "params": params }));
         }
         let done = actions.run(action, params, self.transaction, self.evidence, &mut self.acted).await;
@@ -164,10 +154,10 @@ impl<'a> TransactionHost<'a> {
     }
 
     /// Answers the calls from now on as those of an action, or of the plan itself again.
-    fn act_as(&mut self, acting: Option<(String, Grant)>) {
+    fn act_as(&mut self, acting: Option<(String, Capabilities)>) {
         self.transaction.acts_as(acting.as_ref().map(|(name, _)| name.as_str()));
-        let grant = acting.as_ref().map_or(&self.grant, |(_, grant)| grant);
-        self.transaction.let_queries_see(grant.readable());
+        let own = acting.as_ref().map_or(&self.capabilities, |(_, own)| own);
+        self.transaction.let_queries_see(own.readable());
         self.acting = acting;
     }
 
@@ -208,10 +198,14 @@ pub(crate) fn settled<E: From<CellError> + From<StoreError>>(
 }
 
 /// An error of the plan's making, with the hint that helps to put it right.
-fn refusal(error: &StoreError) -> HostError {
+pub(crate) fn refusal(error: &StoreError) -> HostError {
     let message = match error.hint() {
         Some(hint) => format!("{error}; {hint}"),
         None => error.to_string(),
     };
     HostError::new(error.code(), message)
+}
+
+fn not_here() -> HostError {
+    HostError::new("unknown_function", "this cannot be called here")
 }

@@ -237,6 +237,16 @@ impl Story {
         self.verdict.findings.push(warning);
     }
 
+    /// The code made calls that it was judged not to make; each was refused.
+    pub(crate) fn past_verdict(&mut self, refused: &[String]) {
+        for message in refused {
+            let is_known = self.verdict.findings.iter().any(|finding| finding["message"] == message.as_str());
+            if !is_known {
+                self.warned("past-its-verdict", message, "look at who wrote the code, and where it ran");
+            }
+        }
+    }
+
     fn new_answer(&mut self, said: Option<String>, what: &str) {
         let (kind, what) = (ModificationKind::Answer, what.to_owned());
         self.verdict.modifications.push(Modification { round: self.verdict.iterations, kind, what, said });

@@ -14,8 +14,6 @@ use ordain_types::{Call, Tool, UndoCall, Verb};
 use ordain_verify::claims::Evidence;
 use serde_json::{Map, Value, json};
 
-/// The call by which a stub reaches the host.
-pub(crate) const CALL: &str = "tool.call";
 /// Calls that one run may make.
 pub(crate) const CALLS_MAX: usize = 100;
 /// The kind under which calls of tools are kept in the outbox.
@@ -32,8 +30,6 @@ pub(crate) type Asked = BTreeMap<String, Value>;
 pub(crate) struct Tools<'a> {
     pub(crate) toolbox: &'a Toolbox,
     pub(crate) known: &'a [Tool],
-    /// The calls that the text was judged to make.
-    pub(crate) granted: &'a BTreeSet<String>,
     pub(crate) asked: &'a mut Asked,
 }
 
@@ -41,19 +37,16 @@ impl Tools<'_> {
     /// Answers one call: with what it gave, or with a handle for what it will give.
     pub(crate) async fn call(
         &mut self,
+        (tool, verb): (&str, &str),
         arguments: &Map<String, Value>,
         transaction: &mut Transaction,
         evidence: &mut Evidence,
     ) -> Result<Value, HostError> {
-        let part = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
-        let (tool, verb) = (part("tool"), part("verb"));
         let name = format!("{tool}.{verb}");
         let known = self.known.iter().find(|known| known.name == tool);
         let known = known.and_then(|known| Some((known, known.verbs.get(verb)?)));
-        let (Some((known, offer)), true) = (known, self.granted.contains(&name)) else {
-            let message =
-                "the code was judged not to call this tool; write `tools.NAME.verb(…)` where it is called";
-            return Err(HostError::new("not_granted", message));
+        let Some((known, offer)) = known else {
+            return Err(HostError::new("unknown_tool", format!("there is no tool `{name}`")));
         };
         let Some(Value::Object(given)) = arguments.get("arguments") else {
             return Err(HostError::new("invalid_arguments", "a tool is called with named values"));

@@ -19,9 +19,9 @@ use serde_json::{Map, Value};
 
 use crate::actions::{self, Acted, Actions};
 use crate::ask::Mode;
+use crate::capabilities::{Capabilities, for_tools};
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::grant::{Grant, for_tools};
 use crate::host::{TransactionHost, run_with_tables};
 use crate::kept_back::KeptBack;
 use crate::outcome::{self, broken_rules, run_error, store_limit, violated};
@@ -290,6 +290,7 @@ impl<'a> RunTrial<'a> {
             }
         };
         story.timing.run = millis(running);
+        story.past_verdict(&acted.past_verdict);
         if execution.cause != Cause::Ok && self.shares_cell(accepted) {
             // What went wrong may be another run's doing: what the code does alone counts.
             roll_back(transaction).await?;
@@ -391,7 +392,7 @@ impl<'a> RunTrial<'a> {
         rows.saturating_add(self.continued().map_or(0, |continued| continued.used.rows_together()))
     }
 
-    /// Runs the code. Its calls are answered from the transaction, as far as its verdict grants them.
+    /// Runs the code. Its calls are answered from the transaction, as far as its verdict permits them.
     async fn execute(
         &mut self,
         accepted: &Accepted,
@@ -408,10 +409,10 @@ impl<'a> RunTrial<'a> {
         // Waiting for others to write is a part of the time that the run may take.
         job.limits.wall = job.limits.wall.saturating_sub(transaction.take_waited());
         let writes = self.terms.reach == Reach::Writes;
-        let grant = match self.terms.reach {
-            Reach::Writes => self.engine.grant(&accepted.effects, &self.policy),
+        let capabilities = match self.terms.reach {
+            Reach::Writes => self.engine.capabilities(&accepted.effects, &self.policy),
             // A session's earlier turns and the modules of a program may read what this code does not name.
-            _ => Grant::read_only(),
+            _ => Capabilities::read_only(),
         };
         let actions = Actions {
             executor: self.engine.executor.as_ref(),
@@ -424,11 +425,10 @@ impl<'a> RunTrial<'a> {
         let tools = Tools {
             toolbox: &self.engine.settings.tools,
             known: &self.policy.tools,
-            granted: &accepted.effects.calls,
             asked: self.asked.get_mut(),
         };
         let tools = writes.then_some(tools);
-        let host = TransactionHost::new(transaction, grant, evidence, actions).with_tools(tools);
+        let host = TransactionHost::new(transaction, capabilities, evidence, actions).with_tools(tools);
         run_with_tables(executor.as_ref(), job, host, output).await
     }
 

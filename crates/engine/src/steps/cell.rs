@@ -17,9 +17,9 @@ use tokio::time::timeout;
 
 use super::continued::Continued;
 use crate::actions::{Acted, Actions};
+use crate::capabilities::{Capabilities, TABLE_CALL, for_tools};
 use crate::error::EngineError;
-use crate::grant::{Grant, for_tools};
-use crate::host::{TABLE_CALL, TransactionHost, settled};
+use crate::host::{TransactionHost, settled};
 use crate::outcome::COLLECTED;
 use crate::rounds::Accepted;
 use crate::tools::{Asked, Tools};
@@ -82,7 +82,7 @@ impl RunTrial<'_> {
         Ok(transaction)
     }
 
-    /// Runs a program. Its calls are answered from the transaction, as far as its verdict grants them.
+    /// Runs a program. Its calls are answered from the transaction, as far as its verdict permits them.
     pub(crate) async fn run_in(
         &self,
         transaction: &Shared,
@@ -118,9 +118,9 @@ impl RunTrial<'_> {
         let mut host = StepHost {
             toolbox: &engine.settings.tools,
             asked: &self.asked,
-            program: (accepted, program.policy),
+            policy: program.policy,
             transaction,
-            grant: engine.grant(&accepted.effects, &self.policy),
+            capabilities: engine.capabilities(&accepted.effects, program.policy),
             actions,
             evidence: Evidence::default(),
             acted: Acted::default(),
@@ -159,9 +159,9 @@ fn holds_frame(value: &Value) -> bool {
 struct StepHost<'a> {
     toolbox: &'a Toolbox,
     asked: &'a Mutex<Asked>,
-    program: (&'a Accepted, &'a Policy),
+    policy: &'a Policy,
     transaction: &'a Shared,
-    grant: Grant,
+    capabilities: Capabilities,
     actions: Actions<'a>,
     evidence: Evidence,
     acted: Acted,
@@ -176,23 +176,16 @@ impl StepHost<'_> {
         let arguments = Value::Object(call.arguments.clone());
         let mut transaction = self.transaction.lock().await;
         let mut asked = self.asked.lock().await;
-        let (accepted, policy) = self.program;
-        // A look and a criterion change nothing, and nothing is carried out by them either.
-        let tools = (!policy.read_only).then_some(Tools {
-            toolbox: self.toolbox,
-            known: &policy.tools,
-            granted: &accepted.effects.calls,
-            asked: &mut asked,
-        });
+        let tools = Tools { toolbox: self.toolbox, known: &self.policy.tools, asked: &mut asked };
         let called = transaction.calls().len();
         let mut host = TransactionHost::new(
             &mut transaction,
-            self.grant.clone(),
+            self.capabilities.clone(),
             &mut self.evidence,
             Some(self.actions.clone()),
         )
         .having_acted(std::mem::take(&mut self.acted))
-        .with_tools(tools);
+        .with_tools(Some(tools));
         let answer = host.call(call).await;
         self.acted = host.take_acted();
         let failure = host.take_failure();

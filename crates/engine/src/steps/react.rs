@@ -355,6 +355,7 @@ impl<'r, 'a> ReactRun<'r, 'a> {
                 }
             },
         };
+        story.past_verdict(&acted.past_verdict);
         let attempt = outcome::attempt(&execution, self.trial.terms.duty);
         if !review.violations.is_empty() {
             if let Tried::<()>::Trouble { trouble, .. } = violated(&review.violations, attempt) {

@@ -80,6 +80,7 @@ impl<'s, 'a> StepTrial<'s, 'a> {
             let files = self.gathered.files(self.run.engine, &self.run.head.run_id);
             let program = Program { accepted, policy: &self.policy, inputs, files, session: None };
             let one = self.run.run_in(&transaction, program).await?;
+            story.past_verdict(&one.acted.past_verdict);
             match self.took(one, &mut ran).await? {
                 Ok(result) => results.push(result),
                 Err(trouble) => return Ok(failed(trouble, ran.attempt)),
