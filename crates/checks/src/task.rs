@@ -3,6 +3,7 @@
 use ordain_engine::{Identity, Opened, Order, Origin};
 use ordain_planner::Planner;
 use ordain_types::{BoxFuture, RunKind, RunRecord, Strategy};
+use serde::{Deserialize, Serialize};
 
 use crate::file::CheckFiles;
 use crate::{CheckProgress, Checks, ChecksError, RunReport, Selection};
@@ -11,25 +12,31 @@ use crate::{CheckProgress, Checks, ChecksError, RunReport, Selection};
 const JOBS_MAX: usize = 8;
 
 /// A run of checks.
-#[derive(Debug, Clone)]
+///
+/// Written down, it is without the check files and what each machine decides: those are found again where it is read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CheckTask {
     /// What is asked, for people.
     pub request: String,
     /// The checks.
+    #[serde(skip)]
     pub files: CheckFiles,
     /// Which of them, and how.
     pub options: CheckOptions,
     /// Where it comes from.
+    #[serde(flatten)]
     pub origin: Origin,
 }
 
 /// How checks are run.
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that a caller gives")]
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(default)]
 pub struct CheckOptions {
     /// Which checks.
     pub selection: Selection,
     /// Checks that run at once.
+    #[serde(skip)]
     pub jobs: usize,
     /// Does not run checks whose data and rule are as they were; their last grade stands.
     pub if_changed: bool,
@@ -38,6 +45,7 @@ pub struct CheckOptions {
     /// Compiles everything anew, whatever is kept.
     pub force: bool,
     /// Who writes code for hints.
+    #[serde(skip)]
     pub planner: Planner,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,

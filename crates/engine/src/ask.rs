@@ -28,7 +28,7 @@ pub struct Ask {
     /// The plan, where the caller gives it.
     pub plan: Option<SourceFile>,
     /// Who writes the plan otherwise.
-    #[serde(skip, default = "reader_alone")]
+    #[serde(skip)]
     pub planner: Planner,
     /// Whether plans are taken from the cache and kept in it.
     pub cache: bool,
@@ -155,16 +155,12 @@ impl Engine {
         if self.store.schema().tables.is_empty() {
             self.store.refresh().await?;
         }
-        let Some(task) = self.as_code(&ask) else {
-            let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
-            while let Some(next) = self.after_milestone(&ask, &record).await? {
-                record = self.carry_out(Work::Ask(next), progress, &mut Discard).await?.record;
-            }
-            return Ok(record);
-        };
-        let record = self.carry_out(Work::Code(task), progress, &mut Discard).await?.record;
-        if let Some(conversation) = &ask.conversation {
-            self.store.add_turn(conversation, &turn_of(&record)).await?;
+        if let Some(task) = self.as_code(&ask) {
+            return Ok(self.carry_out(Work::Code(task), progress, &mut Discard).await?.record);
+        }
+        let mut record = self.carry_out(Work::Ask(ask.clone()), progress, &mut Discard).await?.record;
+        while let Some(next) = self.after_milestone(&ask, &record).await? {
+            record = self.carry_out(Work::Ask(next), progress, &mut Discard).await?.record;
         }
         Ok(record)
     }
@@ -189,6 +185,7 @@ impl Engine {
             planner: ask.planner.clone(),
             cache: ask.cache,
             reason: Some(reason.to_owned()),
+            conversation: ask.conversation.clone(),
             origin: ask.origin.clone(),
             ..CodeTask::new(&ask.request, "", "")
         })
@@ -219,19 +216,14 @@ impl Engine {
         Ok(shown.collect())
     }
 
-    /// Remembers a run as a turn of its conversation or session.
+    /// Remembers a run as a turn of its conversation and its session.
     pub(crate) async fn remember(&self, terms: &Terms<'_>, record: &RunRecord) -> Result<(), EngineError> {
-        let Some(conversation) = &terms.conversation else { return Ok(()) };
-        self.store.add_turn(conversation, &turn_of(record)).await?;
-        if terms.session.is_some() {
-            self.sessions().insert(conversation.clone());
+        for turns in terms.conversation.iter().chain(terms.remembered_session()) {
+            self.store.add_turn(turns, &turn_of(record)).await?;
         }
+        self.sessions().extend(terms.remembered_session().cloned());
         Ok(())
     }
-}
-
-pub(crate) fn reader_alone() -> Planner {
-    Planner::Rules
 }
 
 /// A run as a turn of a conversation.

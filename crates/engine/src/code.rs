@@ -18,7 +18,6 @@ use serde::{Deserialize, Serialize};
 pub use answer::{AnswerType, CodeAnswer};
 pub(crate) use session::cell_name;
 
-use crate::ask::reader_alone;
 use crate::engine::Engine;
 use crate::error::EngineError;
 use crate::identity::Identity;
@@ -42,7 +41,7 @@ pub struct CodeTask {
     /// Further modules, which the plan can import by their names.
     pub modules: Vec<SourceFile>,
     /// Who writes the plan otherwise.
-    #[serde(skip, default = "reader_alone")]
+    #[serde(skip)]
     pub planner: Planner,
     /// Whether plans are taken from the cache and kept in it.
     pub cache: bool,
@@ -50,6 +49,9 @@ pub struct CodeTask {
     pub session: Option<String>,
     /// Whether what was computed before a failure is kept, marked as partial.
     pub allow_partial: bool,
+    /// The conversation that it is a turn of, besides its session.
+    #[serde(default)]
+    pub conversation: Option<String>,
     /// Why a request is carried out as a code task, where the engine chose that.
     pub reason: Option<String>,
     /// Where it comes from.
@@ -70,6 +72,7 @@ impl CodeTask {
             cache: true,
             session: None,
             allow_partial: false,
+            conversation: None,
             reason: None,
             origin: Origin::new(who, through),
         }

@@ -16,7 +16,9 @@ use crate::identity::Identity;
 use crate::work::{Origin, Work};
 
 /// Code to run, and how.
-#[derive(Debug, Clone)]
+///
+/// Written down, it is without the files: those are found again where it is read.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Exec {
     /// The code.
     pub given: SourceFile,
@@ -27,10 +29,12 @@ pub struct Exec {
     /// What it may use.
     pub limits: Limits,
     /// Files that it can read by their names.
+    #[serde(skip)]
     pub files: Vec<InputFile>,
     /// The session whose variables it shares.
     pub session: Option<String>,
     /// Where it comes from.
+    #[serde(flatten)]
     pub origin: Origin,
 }
 

@@ -102,7 +102,7 @@ impl<'w> Terms<'w> {
                     duty: if task.is_typed() { Duty::Statement } else { Duty::Result },
                     // A session keeps its first profile, so it gets all packages.
                     profile: session.is_some().then_some(Profile::Full),
-                    conversation: session.clone(),
+                    conversation: task.conversation.clone(),
                     session,
                     modules: Some(&task.modules),
                     keeps_partial: task.allow_partial || settings.keeps_partial,
@@ -135,6 +135,11 @@ impl<'w> Terms<'w> {
                 })
             },
         }
+    }
+
+    /// The session whose turns are remembered, so that it can go on in another process. Given code is not kept.
+    pub(crate) fn remembered_session(&self) -> Option<&String> {
+        self.session.as_ref().filter(|_| self.duty != Duty::Nothing)
     }
 
     /// What becomes of changes; `None` where there can be none.

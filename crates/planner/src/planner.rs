@@ -13,9 +13,10 @@ use crate::provider::ProviderError;
 use crate::{reader, repair};
 
 /// Who writes plans.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub enum Planner {
     /// The reader: always there, deterministic, without a model.
+    #[default]
     Rules,
     /// A model behind a provider.
     Model(Model),

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 const MIB: u64 = 1024 * 1024;
 
 /// What one job may use. Passing any of them is a typed [`crate::Cause`] that names it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Wall-clock time from the moment a cell takes the job.
-    #[serde(rename = "wall_ms", serialize_with = "as_millis")]
+    #[serde(rename = "wall_ms", serialize_with = "as_millis", deserialize_with = "of_millis")]
     pub wall: Duration,
     /// CPU time of all threads together; `None` leaves it to the wall clock.
-    #[serde(rename = "cpu_ms", serialize_with = "option_as_millis")]
+    #[serde(rename = "cpu_ms", serialize_with = "option_as_millis", deserialize_with = "option_of_millis")]
     pub cpu: Option<Duration>,
     /// Private memory of the cell on top of what it starts with.
     pub memory_bytes: u64,
@@ -83,4 +83,12 @@ fn option_as_millis<S: Serializer>(duration: &Option<Duration>, serializer: S) -
         Some(duration) => as_millis(duration, serializer),
         None => serializer.serialize_none(),
     }
+}
+
+fn of_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    u64::deserialize(deserializer).map(Duration::from_millis)
+}
+
+fn option_of_millis<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Ok(Option::<u64>::deserialize(deserializer)?.map(Duration::from_millis))
 }

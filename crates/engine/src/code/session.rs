@@ -71,10 +71,7 @@ impl RunTrial<'_> {
     /// passed over: the new question tells best what it misses.
     pub(crate) async fn restore_session(&self) -> Result<(), EngineError> {
         let engine = self.engine;
-        let Some(session) = self.terms.conversation.as_deref().filter(|_| self.terms.session.is_some())
-        else {
-            return Ok(());
-        };
+        let Some(session) = self.terms.remembered_session() else { return Ok(()) };
         if engine.sessions().contains(session) {
             return Ok(());
         }

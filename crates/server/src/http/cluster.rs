@@ -25,7 +25,7 @@ pub(crate) use work::Working;
 
 use super::caller::Caller;
 use super::live::{About, FarEnd, LiveRun, RunEvent};
-use super::order::{Order, Written};
+use super::order::{SentOrder, WorkOrder};
 use super::problem::{DRAINING, Problem, QUEUE_FULL, RUN_LOST};
 use super::rate;
 use super::service::Service;
@@ -42,7 +42,7 @@ impl Service {
     pub(super) async fn through_queue(
         &self,
         caller: &Caller,
-        order: Order,
+        order: WorkOrder,
         run: &LiveRun,
     ) -> Result<RunRecord, Problem> {
         let (store, about) = (self.engine().store(), &run.about);
@@ -58,14 +58,14 @@ impl Service {
         let workspace =
             node.map_or_else(|| cluster.workspace().to_owned(), |node| bound_to(cluster.workspace(), node));
         let files = self.keep_uploads(&about.run_id, order.files()).await?;
-        let written = Written::new(order, files, held.map(|held| held.holding));
+        let sent = SentOrder::new(order, files, held.map(|held| held.holding));
         let queued = QueuedRun {
             run_id: about.run_id.clone(),
             claim: about.claim.clone().unwrap_or_default(),
             kind: about.kind,
             who: about.who.clone(),
             request: about.request.clone(),
-            work: serde_json::to_string(&written).map_err(|error| Problem::internal(error.to_string()))?,
+            work: serde_json::to_string(&sent).map_err(|error| Problem::internal(error.to_string()))?,
             workspace,
             accepted_at: run.started_at.clone(),
             conversation: about.conversation.clone(),

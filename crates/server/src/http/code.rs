@@ -12,7 +12,7 @@ use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
 use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
 use super::live::LiveRun;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::Problem;
 use super::service::Service;
 use super::session_book::session_name;
@@ -75,6 +75,6 @@ impl Work for NewCode {
             origin: Origin { idempotency_key: claim, ..Origin::new(&caller.id, through) },
             ..CodeTask::new(&self.request, "", "")
         };
-        service.begin(caller, Order::Code(Box::new(task), None), (uploads, entered))
+        service.begin(caller, WorkOrder::Code(Box::new(task)), (uploads, entered))
     }
 }

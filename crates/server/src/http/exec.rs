@@ -14,7 +14,7 @@ use super::answer::{RunAnswers, RunHeaders};
 use super::caller::Caller;
 use super::files::{Form, NewFile, Posted, Uploads, WithFiles, Work, route_with_files};
 use super::live::LiveRun;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::Problem;
 use super::requests::shortened;
 use super::service::Service;
@@ -81,7 +81,7 @@ impl Work for NewExec {
         let mut exec = into_exec(self, &uploads, service, caller, through)?;
         exec.session = session;
         exec.origin.idempotency_key = claim;
-        service.begin(caller, Order::Exec(Box::new(exec)), (uploads, entered))
+        service.begin(caller, WorkOrder::Exec(Box::new(exec)), (uploads, entered))
     }
 }
 

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc, watch};
 
 use super::caller::Caller;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::{DRAINING, Problem};
 use super::service::Service;
 use super::spans;
@@ -506,7 +506,7 @@ impl Service {
     pub(crate) fn begin(
         &self,
         caller: &Caller,
-        order: impl Into<Order>,
+        order: impl Into<WorkOrder>,
         kept: impl Send + 'static,
     ) -> Result<Arc<LiveRun>, Problem> {
         if self.is_draining() {

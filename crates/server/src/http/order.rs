@@ -1,21 +1,22 @@
 //! Work as data: what a caller wants carried out, here or by another node.
 //!
-//! Every transport turns what it was sent into an [`Order`] and begins it ([`Service::begin`]). [`Service::perform`] is the
-//! only place where an order meets the engine, whether this node accepted it or took it from the queue.
+//! Every transport turns what it was sent into a [`WorkOrder`] and begins it ([`Service::begin`]). A cluster sends the same
+//! order, and [`Service::perform`] is the only place where one meets the engine, whether this node accepted it or took it
+//! from the queue.
 
-mod written;
+mod sent;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ordain_cell::InputFile;
 use ordain_checks::{CheckTask, Schedules};
-use ordain_engine::{Ask, CodeTask, Decision, Engine, Exec, Identity, Origin, Planner};
+use ordain_engine::{Ask, CodeTask, Decision, Exec, Identity, Origin, Planner};
 use ordain_store::QueuedRun;
-use ordain_types::{RunKind, RunRecord};
-use ordain_workspace::Scheduled;
+use ordain_types::{RunId, RunKind, RunRecord};
+use serde::{Deserialize, Serialize};
 
-pub(super) use written::Written;
+pub(super) use sent::SentOrder;
 
 use super::caller::Caller;
 use super::checks::served;
@@ -24,28 +25,38 @@ use super::problem::Problem;
 use super::service::Service;
 use super::telling::Telling;
 
-/// What a caller wants carried out.
-#[derive(Debug)]
-pub(crate) enum Order {
+/// What a caller wants carried out. Written down, it is without what every node has of its own, such as planners and check
+/// files.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WorkOrder {
     /// A request about the tables.
     Ask(Box<Ask>),
-    /// A question about files, perhaps as a turn of a conversation.
-    Code(Box<CodeTask>, Option<String>),
+    /// A question about files.
+    Code(Box<CodeTask>),
     /// Given code.
     Exec(Box<Exec>),
     /// Checks of the workspace.
     Check(Box<CheckTask>),
-    /// A run that waits, and what a person decided on it.
-    Resume { waiting: Box<RunRecord>, decision: Decision, planner: Planner },
-    /// Work that is due by the clock, once for its key.
-    Scheduled { scheduled: Box<Scheduled>, claim: String },
+    /// A run that waits, and what a person decided on it, once for its claim.
+    Resume {
+        run: RunId,
+        kind: RunKind,
+        request: String,
+        claim: String,
+        decision: Decision,
+        #[serde(skip)]
+        planner: Planner,
+    },
+    /// Work that is due by the clock, by the name of its schedule, once for its claim.
+    Scheduled { name: String, kind: RunKind, request: String, claim: String },
 }
 
-impl Order {
+impl WorkOrder {
     /// The whole name of the session that it is carried out in.
     pub(super) fn session(&self) -> Option<&str> {
         match self {
-            Self::Code(task, _) => task.session.as_deref(),
+            Self::Code(task) => task.session.as_deref(),
             Self::Exec(exec) => exec.session.as_deref(),
             _ => None,
         }
@@ -55,11 +66,21 @@ impl Order {
     pub(super) async fn fingerprint(&self) -> String {
         match self {
             Self::Ask(ask) => ask.fingerprint(),
-            Self::Code(task, _) => task.fingerprint().await,
+            Self::Code(task) => task.fingerprint().await,
             Self::Exec(exec) => exec.fingerprint().await,
             Self::Check(task) => task.fingerprint(),
             Self::Resume { decision, .. } => Identity::of("resume").with("decision", decision).digest(),
-            Self::Scheduled { scheduled, .. } => scheduled.name.clone(),
+            Self::Scheduled { name, .. } => name.clone(),
+        }
+    }
+
+    /// Who writes plans for it.
+    fn planner(&mut self) -> Option<&mut Planner> {
+        match self {
+            Self::Ask(ask) => Some(&mut ask.planner),
+            Self::Code(task) => Some(&mut task.planner),
+            Self::Resume { planner, .. } => Some(planner),
+            Self::Exec(_) | Self::Check(_) | Self::Scheduled { .. } => None,
         }
     }
 
@@ -70,7 +91,7 @@ impl Order {
             path: path.clone(),
         };
         match self {
-            Self::Code(task, _) => task.files.iter().map(named).collect(),
+            Self::Code(task) => task.files.iter().map(named).collect(),
             Self::Exec(exec) => exec.files.clone(),
             _ => Vec::new(),
         }
@@ -80,39 +101,28 @@ impl Order {
     fn about(&self, service: &Service, caller: &Caller) -> Result<About, Problem> {
         let is_queued = service.inner.options.cluster.is_shared();
         let (kind, request, claim, conversation) = match self {
-            Self::Ask(ask) => (
-                RunKind::Ask,
-                ask.request.as_str(),
-                ask.origin.idempotency_key.clone(),
-                ask.conversation.clone(),
-            ),
-            Self::Code(task, conversation) => (
-                RunKind::Code,
-                task.request.as_str(),
-                task.origin.idempotency_key.clone(),
-                conversation.clone(),
-            ),
+            Self::Ask(ask) => {
+                (RunKind::Ask, &ask.request, ask.origin.idempotency_key.clone(), ask.conversation.clone())
+            }
+            Self::Code(task) => {
+                (RunKind::Code, &task.request, task.origin.idempotency_key.clone(), task.conversation.clone())
+            }
             Self::Exec(exec) => {
-                (RunKind::Exec, exec.given.name.as_str(), exec.origin.idempotency_key.clone(), None)
+                (RunKind::Exec, &exec.given.name, exec.origin.idempotency_key.clone(), None)
             }
-            Self::Check(task) => {
-                (RunKind::Check, task.request.as_str(), task.origin.idempotency_key.clone(), None)
+            Self::Check(task) => (RunKind::Check, &task.request, task.origin.idempotency_key.clone(), None),
+            // Alone, the engine takes the key when the run goes on.
+            Self::Resume { kind, request, claim, .. } => {
+                (*kind, request, is_queued.then(|| claim.clone()), None)
             }
-            Self::Resume { waiting, .. } => {
-                // Alone, the engine takes the key when the run goes on.
-                let claim = is_queued.then(|| Engine::resume_key(waiting));
-                (waiting.kind, waiting.request.as_str(), claim, None)
-            }
-            Self::Scheduled { scheduled, claim } => {
-                (scheduled.task.kind(), scheduled.task.request(), Some(claim.clone()), None)
-            }
+            Self::Scheduled { kind, request, claim, .. } => (*kind, request, Some(claim.clone()), None),
         };
         let run_id = match self {
-            Self::Resume { waiting, .. } => waiting.run_id.clone(),
+            Self::Resume { run, .. } => run.clone(),
             _ => service.engine().store().new_run_id()?,
         };
         let claim = claim.or_else(|| is_queued.then(|| QueuedRun::own_claim(&run_id)));
-        let (request, who) = (request.to_owned(), caller.id.clone());
+        let (request, who) = (request.clone(), caller.id.clone());
         Ok(About { run_id, kind, request, who, claim, conversation, is_queued })
     }
 
@@ -120,7 +130,7 @@ impl Order {
     fn origin(&mut self) -> Option<&mut Origin> {
         match self {
             Self::Ask(ask) => Some(&mut ask.origin),
-            Self::Code(task, _) => Some(&mut task.origin),
+            Self::Code(task) => Some(&mut task.origin),
             Self::Exec(exec) => Some(&mut exec.origin),
             Self::Check(task) => Some(&mut task.origin),
             Self::Resume { .. } | Self::Scheduled { .. } => None,
@@ -146,11 +156,11 @@ impl Order {
 
 impl Service {
     /// What a run will be about, and the order for it.
-    pub(super) fn prepare(&self, caller: &Caller, mut order: Order) -> Result<(About, Order), Problem> {
+    pub(super) fn prepare(&self, caller: &Caller, mut order: WorkOrder) -> Result<(About, WorkOrder), Problem> {
         // A kept plan was written for somebody who may see more, or less.
         match &mut order {
-            Order::Ask(ask) => ask.cache &= !caller.is_limited(),
-            Order::Code(task, _) => task.cache &= !caller.is_limited(),
+            WorkOrder::Ask(ask) => ask.cache &= !caller.is_limited(),
+            WorkOrder::Code(task) => task.cache &= !caller.is_limited(),
             _ => {}
         }
         let about = order.about(self, caller)?;
@@ -162,31 +172,29 @@ impl Service {
     pub(super) async fn perform(
         &self,
         caller: &Caller,
-        order: Order,
+        order: WorkOrder,
         run: &Arc<LiveRun>,
     ) -> Result<RunRecord, Problem> {
         let engine = self.engine_for(caller);
         let mut telling = Telling(Arc::clone(run));
         let (record, checked) = match order {
-            Order::Ask(ask) => (engine.ask_with(*ask, &mut telling).await?, None),
-            Order::Code(task, conversation) => {
-                let record = engine.code_with(*task, &mut telling).await?.record;
-                if let Some(conversation) = conversation {
-                    let turn = ordain_engine::turn_of(&record);
-                    engine.store().add_turn(&conversation, &turn).await?;
-                }
-                (record, None)
-            }
+            WorkOrder::Ask(ask) => (engine.ask_with(*ask, &mut telling).await?, None),
+            WorkOrder::Code(task) => (engine.code_with(*task, &mut telling).await?.record, None),
             // Given code sees no tables, so that limits of the key are none for it.
-            Order::Exec(exec) => (self.engine().exec(*exec, &mut telling).await?.record, None),
-            Order::Check(task) => served(self)?.run(*task, &mut telling).await?,
-            Order::Resume { waiting, decision, planner } => {
+            WorkOrder::Exec(exec) => (self.engine().exec(*exec, &mut telling).await?.record, None),
+            WorkOrder::Check(task) => served(self)?.run(*task, &mut telling).await?,
+            WorkOrder::Resume { run, decision, planner, .. } => {
                 let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
-                let run_id = waiting.run_id.as_str();
-                (engine.resume_run(run_id, decision, ask, &mut telling).await?, None)
+                (engine.resume_run(run.as_str(), decision, ask, &mut telling).await?, None)
             }
-            Order::Scheduled { scheduled, claim } => {
-                let schedules = Schedules::new(served(self)?.clone(), self.inner.planner.clone());
+            WorkOrder::Scheduled { name, claim, .. } => {
+                let checks = served(self)?;
+                let all = Schedules::of(checks.workspace())?;
+                let Some(scheduled) = all.into_iter().find(|scheduled| scheduled.name == name) else {
+                    let message = format!("there is no schedule `{name}` any more");
+                    return Err(Problem::unprocessable("unknown_schedule", "/schedule", message));
+                };
+                let schedules = Schedules::new(checks.clone(), self.inner.planner.clone());
                 let run_id = Some(run.about.run_id.clone());
                 schedules.run(scheduled.task, (Some(claim), run_id), &mut telling).await?
             }
@@ -198,7 +206,7 @@ impl Service {
     }
 }
 
-impl From<Ask> for Order {
+impl From<Ask> for WorkOrder {
     fn from(ask: Ask) -> Self {
         Self::Ask(Box::new(ask))
     }

@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use ordain_engine::{Decision as Waited, EngineError, Planner};
+use ordain_engine::{Decision as Waited, Engine, EngineError, Planner};
 use ordain_store::{EntryNote, Owned, RunFilter, Store, StoreError};
 use ordain_types::{Grade, RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
@@ -19,7 +19,7 @@ use super::caller::{Approve, Caller, May, Read, Run};
 use super::cursor;
 use super::frame::Context;
 use super::live::LiveRun;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::Problem;
 use super::requests::outline_of;
 use super::schema;
@@ -334,8 +334,9 @@ impl Service {
             let (run, state, operation) = (record.run_id.to_string(), record.state, "resumed");
             return Err(StoreError::WrongState { run, state, operation }.into());
         }
-        let waiting = Box::new(record.clone());
-        self.begin(caller, Order::Resume { waiting, decision, planner }, ())
+        let (run, kind, request) = (record.run_id.clone(), record.kind, record.request.clone());
+        let claim = Engine::resume_key(record);
+        self.begin(caller, WorkOrder::Resume { run, kind, request, claim, decision, planner }, ())
     }
 }
 

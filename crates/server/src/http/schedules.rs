@@ -11,7 +11,7 @@ use tokio::task::JoinHandle;
 
 use super::caller::Caller;
 use super::live::LiveRun;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::{CHECKS_BUSY, Problem, STILL_RUNNING};
 use super::service::Service;
 
@@ -66,8 +66,11 @@ impl Service {
             self.must_take_code()?;
         }
         let caller = Caller { id: Schedules::WHO.to_owned(), key: None };
-        let scheduled = Box::new(due.scheduled.clone());
-        self.begin(&caller, Order::Scheduled { scheduled, claim: due.idempotency_key() }, ())
+        let task = &due.scheduled.task;
+        let (name, kind, request) =
+            (due.scheduled.name.clone(), task.kind(), task.request().to_owned());
+        let claim = due.idempotency_key();
+        self.begin(&caller, WorkOrder::Scheduled { name, kind, request, claim }, ())
     }
 }
 

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 
 use super::caller::Caller;
 use super::exec::check_name;
-use super::order::Order;
+use super::order::WorkOrder;
 use super::problem::{Problem, SESSION_GONE, SESSIONS_LIMIT};
 use super::service::Service;
 use crate::cluster::{Cluster, Held};
@@ -115,7 +115,7 @@ impl Service {
     pub(crate) async fn enter_held(
         &self,
         caller: &Caller,
-        order: &Order,
+        order: &WorkOrder,
         accepted: Option<&str>,
     ) -> Result<Option<InSession>, Problem> {
         let cluster = &self.inner.options.cluster;
@@ -174,9 +174,9 @@ impl Service {
 /// Whether what an order's code would find in its session is lost: the session's node is gone, or the session is another
 /// one by now than when the order was accepted. What questions about files defined is defined again, by their code; given
 /// code is not kept.
-pub(crate) fn is_gone(held: &Held, accepted: Option<&str>, order: &Order) -> bool {
+pub(crate) fn is_gone(held: &Held, accepted: Option<&str>, order: &WorkOrder) -> bool {
     let is_another = accepted.is_some_and(|accepted| accepted != held.holding);
-    (held.was_lost || is_another) && matches!(order, Order::Exec(_))
+    (held.was_lost || is_another) && matches!(order, WorkOrder::Exec(_))
 }
 
 pub(crate) fn gone() -> Problem {

@@ -19,7 +19,7 @@ use super::super::body::{self, Path};
 use super::super::caller::{Caller, May, Run};
 use super::super::frame::Context;
 use super::super::live::LiveRun;
-use super::super::order::Order;
+use super::super::order::WorkOrder;
 use super::super::problem::{Problem, ProblemDetails};
 use super::super::schema::RunRecord as RunRecordSchema;
 use super::super::service::Service;
@@ -200,7 +200,7 @@ pub(crate) fn begin(
 ) -> Result<Arc<LiveRun>, Problem> {
     let mut task = wanted.task(service, &caller.id)?;
     task.origin.idempotency_key = claim;
-    service.begin(caller, Order::Check(Box::new(task)), ())
+    service.begin(caller, WorkOrder::Check(Box::new(task)), ())
 }
 
 /// The report of a run that has ended.

@@ -20,7 +20,7 @@ use crate::http::checks::served;
 use crate::http::live::{
     EVENTS_MAX, Ended, FIRST_TAKEN, FarEnd, FarProblem, LiveRun, Relay, RunEvent, run_error,
 };
-use crate::http::order::Written;
+use crate::http::order::SentOrder;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::http::spans;
@@ -234,8 +234,8 @@ impl Service {
             }
             tokio::time::sleep(LATER).await;
         };
-        let written = serde_json::from_str::<Written>(&queued.work);
-        let place = written.as_ref().ok().and_then(|written| written.traceparent.as_deref());
+        let sent = serde_json::from_str::<SentOrder>(&queued.work);
+        let place = sent.as_ref().ok().and_then(|sent| sent.traceparent.as_deref());
         let place = trace::taken_from(|name| place.filter(|_| name == "traceparent"));
         // The node that accepted the run has told the first event. Every attempt has places of its own.
         let first = FIRST_TAKEN + (taken.attempt - 1) * EVENTS_MAX as u64;
@@ -245,7 +245,7 @@ impl Service {
         });
         let run = run.await;
         self.inner.working.lock().insert(taken.run.to_string(), Arc::clone(&run));
-        let attempt = Box::pin(self.attempt((&queued, is_claimed), written, &run, taken.attempt));
+        let attempt = Box::pin(self.attempt((&queued, is_claimed), sent, &run, taken.attempt));
         let ended = tokio::select! {
             ended = trace::scope_opt(place, attempt) => Some(ended),
             () = run.should_leave() => None,
@@ -295,7 +295,7 @@ impl Service {
     async fn attempt(
         &self,
         (queued, is_claimed): (&QueuedRun, bool),
-        written: serde_json::Result<Written>,
+        sent: serde_json::Result<SentOrder>,
         run: &Arc<LiveRun>,
         attempt: u64,
     ) -> Ended {
@@ -307,9 +307,9 @@ impl Service {
         }
         let work = async {
             let caller = self.caller_again(&queued.who).await?;
-            let written = written.map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
-            let holding = written.holding.clone();
-            let (order, files) = self.read_order(queued, written).await?;
+            let sent = sent.map_err(|error| Problem::internal(format!("a queued run: {error}")))?;
+            let holding = sent.holding.clone();
+            let (order, files) = self.read_order(queued, sent).await?;
             let _session = self.enter_held(&caller, &order, holding.as_deref()).await?;
             let ended = Box::pin(self.perform(&caller, order.claimed(is_claimed), run)).await;
             drop(files);

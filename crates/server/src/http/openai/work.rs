@@ -10,7 +10,7 @@ use super::request::{Chat, GivenFile};
 use crate::http::body;
 use crate::http::caller::Caller;
 use crate::http::live::LiveRun;
-use crate::http::order::Order;
+use crate::http::order::WorkOrder;
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 
@@ -94,7 +94,7 @@ impl Work {
                 service.begin(caller, ask, ())
             }
             Self::Code(task, folder) => {
-                service.begin(caller, Order::Code(task.clone(), None), Arc::clone(folder))
+                service.begin(caller, WorkOrder::Code(task.clone()), Arc::clone(folder))
             }
         }
     }

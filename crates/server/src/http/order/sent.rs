@@ -1,27 +1,29 @@
-//! Orders as the queue keeps them: without what every node has of its own, such as planners, check files and limits.
-
-use std::time::Duration;
+//! Orders on their way through a cluster: what stands in the queue besides the order itself.
 
 use ordain_cell::InputFile;
-use ordain_cell::profile::Profile;
-use ordain_checks::{CheckOptions, Schedules, Selection};
-use ordain_engine::{Ask, CodeTask, Decision, Exec, Judgement, Origin};
+use ordain_checks::CheckTask;
 use ordain_store::QueuedRun;
-use ordain_types::{Limits, RunId, SourceFile};
+use ordain_types::{Limits, RunId};
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
-use super::Order;
+use super::WorkOrder;
 use crate::http::checks::run::Wanted;
-use crate::http::checks::{look, read, served};
+use crate::http::checks::{look, read};
 use crate::http::problem::Problem;
 use crate::http::service::Service;
 use crate::trace;
 
 /// An order that any node can carry out.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Written {
-    what: What,
+pub(crate) struct SentOrder {
+    order: WorkOrder,
+    /// Who writes plans for it.
+    #[serde(default)]
+    model: Option<String>,
+    /// The run from which a request goes on.
+    #[serde(default)]
+    continues: Option<RunId>,
     /// The names of the files that came with it. The files themselves are in the store.
     #[serde(default)]
     files: Vec<String>,
@@ -33,60 +35,16 @@ pub(crate) struct Written {
     pub(crate) holding: Option<String>,
 }
 
-/// What is to be carried out. `model` is who writes plans.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum What {
-    Ask { ask: Box<Ask>, model: String, continues: Option<RunId> },
-    Code { task: Box<CodeTask>, model: String, conversation: Option<String> },
-    Exec(Box<WrittenExec>),
-    Check { request: String, selection: Box<Selection>, if_changed: bool, frozen: bool, through: String },
-    Resume { decision: Decision, model: String },
-    Scheduled { name: String },
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct WrittenExec {
-    given: SourceFile,
-    judgement: Judgement,
-    profile: Profile,
-    wall_ms: u64,
-    memory_bytes: u64,
-    through: String,
-    #[serde(default)]
-    session: Option<String>,
-}
-
-impl Written {
+impl SentOrder {
     /// An order without its files, which stand in the store by their places.
-    pub(crate) fn new(order: Order, files: Vec<String>, holding: Option<String>) -> Self {
-        let what = match order {
-            Order::Ask(ask) => {
-                let continues = ask.continues.as_ref().map(|continued| continued.run().clone());
-                What::Ask { model: ask.planner.name(), continues, ask }
-            }
-            Order::Code(task, conversation) => What::Code { model: task.planner.name(), task, conversation },
-            Order::Exec(exec) => What::Exec(Box::new(WrittenExec {
-                given: exec.given,
-                judgement: exec.judgement,
-                profile: exec.profile,
-                wall_ms: u64::try_from(exec.limits.wall.as_millis()).unwrap_or(u64::MAX),
-                memory_bytes: exec.limits.memory_bytes,
-                through: exec.origin.through,
-                session: exec.session,
-            })),
-            Order::Check(task) => What::Check {
-                request: task.request,
-                selection: Box::new(task.options.selection),
-                if_changed: task.options.if_changed,
-                frozen: task.options.frozen,
-                through: task.origin.through,
-            },
-            Order::Resume { decision, planner, .. } => What::Resume { decision, model: planner.name() },
-            Order::Scheduled { scheduled, .. } => What::Scheduled { name: scheduled.name },
+    pub(crate) fn new(mut order: WorkOrder, files: Vec<String>, holding: Option<String>) -> Self {
+        let model = order.planner().map(|planner| planner.name());
+        let continues = match &order {
+            WorkOrder::Ask(ask) => ask.continues.as_ref().map(|continued| continued.run().clone()),
+            _ => None,
         };
         let traceparent = trace::current().map(|place| place.to_string());
-        Self { what, files, traceparent, holding }
+        Self { order, model, continues, files, traceparent, holding }
     }
 }
 
@@ -134,76 +92,47 @@ impl Service {
         Ok((folder, files))
     }
 
-    /// An order as the queue kept it, and its files for as long as it is carried out.
+    /// An order as the queue kept it, with what this node has for it, and its files for as long as it is carried out.
     pub(in crate::http) async fn read_order(
         &self,
         queued: &QueuedRun,
-        written: Written,
-    ) -> Result<(Order, Option<TempDir>), Problem> {
-        let (run_id, claim) = (Some(queued.run_id.clone()), Some(queued.claim.clone()));
-        let (folder, files) = if written.files.is_empty() {
+        sent: SentOrder,
+    ) -> Result<(WorkOrder, Option<TempDir>), Problem> {
+        let SentOrder { mut order, model, continues, .. } = sent;
+        let (folder, files) = if sent.files.is_empty() {
             (None, Vec::new())
         } else {
-            let (folder, files) = self.bring_uploads(&queued.run_id, written.files).await?;
+            let (folder, files) = self.bring_uploads(&queued.run_id, sent.files).await?;
             (Some(folder), files)
         };
-        let order = match written.what {
-            What::Ask { ask, model, continues } => {
-                let continues = match continues {
-                    Some(run) => Some(Box::new(self.engine().continued(run.as_str()).await?)),
-                    None => None,
-                };
-                let planner = self.planner(Some(&model)).await?;
-                Order::Ask(Box::new(Ask { planner, continues, ..*ask }))
+        if let (Some(planner), Some(model)) = (order.planner(), model) {
+            *planner = self.planner(Some(&model)).await?;
+        }
+        match &mut order {
+            WorkOrder::Ask(ask) => {
+                if let Some(run) = continues {
+                    ask.continues = Some(Box::new(self.engine().continued(run.as_str()).await?));
+                }
             }
-            What::Code { task, model, conversation } => {
-                let planner = self.planner(Some(&model)).await?;
-                let files = files.into_iter().map(|file| file.path).collect();
-                Order::Code(Box::new(CodeTask { planner, files, ..*task }), conversation)
-            }
-            What::Exec(exec) => {
+            WorkOrder::Code(task) => task.files = files.into_iter().map(|file| file.path).collect(),
+            WorkOrder::Exec(exec) => {
                 let most = &self.engine().settings().limits;
-                let limits = Limits {
-                    wall: Duration::from_millis(exec.wall_ms).min(most.wall),
-                    memory_bytes: exec.memory_bytes.min(most.memory_bytes),
+                exec.limits = Limits {
+                    wall: exec.limits.wall.min(most.wall),
+                    memory_bytes: exec.limits.memory_bytes.min(most.memory_bytes),
                     work_bytes: Some(most.work_bytes()),
                     ..most.clone()
                 };
-                Order::Exec(Box::new(Exec {
-                    given: exec.given,
-                    judgement: exec.judgement,
-                    profile: exec.profile,
-                    limits,
-                    files,
-                    session: exec.session,
-                    origin: Origin {
-                        idempotency_key: claim,
-                        run_id,
-                        ..Origin::new(&queued.who, &exec.through)
-                    },
-                }))
+                exec.files = files;
             }
-            What::Check { request, selection, if_changed, frozen, through } => {
-                let options =
-                    CheckOptions { selection: *selection, if_changed, frozen, ..CheckOptions::default() };
-                let wanted = Wanted { files: look(self, read).await?, options, words: request, through };
-                let mut task = wanted.task(self, &queued.who)?;
-                (task.origin.run_id, task.origin.idempotency_key) = (run_id, claim);
-                Order::Check(Box::new(task))
+            WorkOrder::Check(task) => {
+                let CheckTask { request, options, origin, .. } = *task.clone();
+                let (files, through) = (look(self, read).await?, origin.through.clone());
+                let here = Wanted { files, options, words: request, through }.task(self, &queued.who)?;
+                **task = CheckTask { origin, ..here };
             }
-            What::Resume { decision, model } => {
-                let waiting = Box::new(self.engine().store().run(queued.run_id.as_str()).await?);
-                Order::Resume { waiting, decision, planner: self.planner(Some(&model)).await? }
-            }
-            What::Scheduled { name } => {
-                let all = Schedules::of(served(self)?.workspace())?;
-                let Some(scheduled) = all.into_iter().find(|scheduled| scheduled.name == name) else {
-                    let message = format!("there is no schedule `{name}` any more");
-                    return Err(Problem::unprocessable("unknown_schedule", "/schedule", message));
-                };
-                Order::Scheduled { scheduled: Box::new(scheduled), claim: queued.claim.clone() }
-            }
-        };
+            WorkOrder::Resume { .. } | WorkOrder::Scheduled { .. } => {}
+        }
         Ok((order, folder))
     }
 }

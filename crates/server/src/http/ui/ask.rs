@@ -18,7 +18,7 @@ use crate::http::body::Query;
 use crate::http::caller::{Caller, Read, Run};
 use crate::http::files::{self, NewFile, Uploads, WithFiles};
 use crate::http::live::LiveRun;
-use crate::http::order::Order;
+use crate::http::order::WorkOrder;
 use crate::http::problem::Problem;
 use crate::http::read::read_typed;
 use crate::http::requests::strategy_named;
@@ -279,6 +279,7 @@ async fn begin(
         return service.begin(caller, ask, ());
     }
     service.must_take_code()?;
-    let task = CodeTask { files, planner, origin, ..CodeTask::new(&new.request, "", "") };
-    service.begin(caller, Order::Code(Box::new(task), Some(caller.own(name))), uploads)
+    let conversation = Some(caller.own(name));
+    let task = CodeTask { files, planner, conversation, origin, ..CodeTask::new(&new.request, "", "") };
+    service.begin(caller, WorkOrder::Code(Box::new(task)), uploads)
 }
