@@ -29,8 +29,12 @@ impl Provider for Author {
     }
 
     fn call<'a>(&'a self, request: &'a ModelRequest, _heard: &'a mut Heard<'_>) -> Call<'a> {
-        let last = request.messages.last().map(|message| message.text.as_str()).unwrap_or_default();
-        let text = seller::reply(last, "sold 3");
+        let texts: Vec<&str> = request.messages.iter().map(|message| message.text.as_str()).collect();
+        let text = match texts.as_slice() {
+            // A session's step may have changed variables before it was cut off, so it is written anew.
+            [.., before, last] if last.contains("write the step again") => (*before).to_owned(),
+            texts => seller::reply(texts.last().unwrap_or(&""), "sold 3"),
+        };
         if self.calls.fetch_add(1, Ordering::SeqCst) + 1 == self.restarts_at {
             let postgres = Arc::clone(&self.postgres);
             *self.restarting.lock().unwrap() = Some(std::thread::spawn(move || postgres.restart()));
