@@ -86,6 +86,7 @@ pub(crate) struct Arg {
 }
 
 /// A part of what is ordered.
+#[expect(clippy::large_enum_variant, reason = "a name beside changes is rare")]
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Step {
     /// A change, its open params not filled in yet.

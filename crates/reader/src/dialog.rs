@@ -22,18 +22,9 @@ pub enum Pending {
     Rows(Change, Row, Vec<String>),
 }
 
-/// What became of an answer.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Said {
-    /// The change with what the answer adds.
-    Change(Change),
-    /// It is no answer to what was asked.
-    Other,
-}
-
 impl Pending {
-    /// What an answer makes of what was asked back.
-    pub fn answered(&self, reader: &Reader, text: &str) -> Said {
+    /// What an answer makes of what was asked back; nothing where it is no answer to it.
+    pub fn answered(&self, reader: &Reader, text: &str) -> Option<Change> {
         let picked = |pick: u32| usize::try_from(pick).ok()?.checked_sub(1);
         let found: BTreeSet<Change> = reader
             .answers(text)
@@ -51,10 +42,8 @@ impl Pending {
                 _ => Vec::new(),
             })
             .collect();
-        match <[Change; 1]>::try_from(found.into_iter().collect::<Vec<_>>()) {
-            Ok([one]) => Said::Change(one),
-            Err(_) => Said::Other,
-        }
+        let mut found = found.into_iter();
+        found.next().filter(|_| found.next().is_none())
     }
 }
 

@@ -40,7 +40,7 @@ pub use algebra::{
 };
 pub use catalog::{Catalog, Column, Holds, Metric, Phrase, Source, Table};
 pub use change::{Argument, Call, Change, Row, To};
-pub use dialog::{Pending, Said};
+pub use dialog::Pending;
 pub use mention::days_in;
 pub use pandas::Program;
 pub use query::{Ask, Chart, Group, Meaning, Measure, Order, Part, Query, Top};

@@ -3,7 +3,7 @@
 mod program;
 
 use ordain_reader::{
-    Argument, Call, Change, Pending, Reader, Reading, Row, Said, Scalar, Takes, To, Verb, VerbParam,
+    Argument, Call, Change, Pending, Reader, Reading, Row, Scalar, Takes, To, Verb, VerbParam,
 };
 use ordain_types::{Action, Changes, DirectChanges, HeldBy, NewNames, Param, ParamKind};
 use serde_json::Value;
@@ -106,7 +106,7 @@ fn read_after(reader: &Reader, brief: &Brief) -> Reading<Change> {
 }
 
 fn read(reader: &Reader, request: &str, pending: Option<&Pending>) -> Reading<Change> {
-    if let Some(Said::Change(change)) = pending.map(|pending| pending.answered(reader, request)) {
+    if let Some(change) = pending.and_then(|pending| pending.answered(reader, request)) {
         return Reading::Certain(Box::new(change));
     }
     reader.change(request)

@@ -53,6 +53,7 @@ fn step(change: Change) -> Value {
     Value::Deed(Deed::Steps(vec![Step::Change(change)]))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every builder may have no meaning")]
 fn steps(changes: Vec<Change>) -> Option<Vec<Value>> {
     Some(changes.into_iter().map(step).collect())
 }
@@ -290,9 +291,9 @@ fn fitting(context: &Context<'_>, param: &VerbParam, slot: &Slot, is_called: boo
             unknown_row(context, table, quote).map(Argument::Row).into_iter().collect()
         }
         (Takes::Value(table, column), Slot::Known(known)) => values(known, &(table.clone(), column.clone())),
-        (Takes::Count | Takes::Number | Takes::Money | Takes::Percent, Slot::Number(value)) => number(value),
+        (Takes::Count | Takes::Number | Takes::Money | Takes::Percent, Slot::Number(value))
+        | (Takes::Percent, Slot::Percent(value)) => number(value),
         (Takes::Money, Slot::Money(value, currency)) if is_own_currency(context, currency) => number(value),
-        (Takes::Percent, Slot::Percent(value)) => number(value),
         (Takes::Name { .. } | Takes::Text, Slot::Quote(quote)) => text(quote),
         (Takes::Name { known: Some(place), .. }, Slot::Known(known)) => values(known, place),
         (Takes::Name { known, is_new }, Slot::Person(name)) => {

@@ -98,7 +98,7 @@ impl Speaker<'_> {
         let items: Vec<String> = items?.into_iter().filter(|item| !item.is_empty()).collect();
         let items = if items.is_empty() { String::new() } else { super::series(&items, "and")? };
         let mut said = vec![verb.words.first()?.to_lowercase(), items];
-        for param in verb.params.iter().filter(|param| !self.is_item(verb, &param.name)) {
+        for param in verb.params.iter().filter(|param| !is_item(verb, &param.name)) {
             let (_, value) = first.arguments.iter().find(|(name, _)| *name == param.name)?;
             let is_default = matches!(value, Argument::Value(value) if param.default.as_ref() == Some(value));
             if is_default || *value == Argument::Missing {
@@ -122,27 +122,14 @@ impl Speaker<'_> {
         Some(said.join(" "))
     }
 
-    /// The params that stand right behind the verb: how many of which row.
-    fn is_item(&self, verb: &Verb, name: &str) -> bool {
-        let Some(param) = verb.param(name) else { return false };
-        let kinds = |takes: &Takes| match takes {
-            Takes::Row(_) => 1,
-            Takes::Count => 2,
-            _ => 0,
-        };
-        let kind = kinds(&param.takes);
-        let first = verb.params.iter().find(|other| kinds(&other.takes) == kind && other.after.is_empty());
-        kind > 0 && first.is_some_and(|first| first.name == name)
-    }
-
     fn item(&self, verb: &Verb, call: &Call) -> Option<String> {
         let (mut count, mut row) = (String::new(), String::new());
-        for (name, value) in call.arguments.iter().filter(|(name, _)| self.is_item(verb, name)) {
+        for (name, value) in call.arguments.iter().filter(|(name, _)| is_item(verb, name)) {
             match value {
                 Argument::Row(named) => row = self.row(named)?,
                 Argument::Value(value) => count = scalar(value)?,
                 Argument::Missing if verb.param(name)?.takes == Takes::Count => {
-                    count = say("change.some", &[])?
+                    count = say("change.some", &[])?;
                 }
                 _ => {}
             }
@@ -191,6 +178,19 @@ impl Speaker<'_> {
         };
         say(key, &[("column", &column), ("row", &row), ("value", &value)])
     }
+}
+
+/// The params that stand right behind the verb: how many of which row.
+fn is_item(verb: &Verb, name: &str) -> bool {
+    let Some(param) = verb.param(name) else { return false };
+    let kinds = |takes: &Takes| match takes {
+        Takes::Row(_) => 1,
+        Takes::Count => 2,
+        _ => 0,
+    };
+    let kind = kinds(&param.takes);
+    let first = verb.params.iter().find(|other| kinds(&other.takes) == kind && other.after.is_empty());
+    kind > 0 && first.is_some_and(|first| first.name == name)
 }
 
 fn by(up: &'static str, down: &'static str, number: Number, unit: &str) -> Option<(&'static str, String)> {
