@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use ordain_reader::{
-    Ask, Calc, Catalog, Column, Cond, Day, Dialect, Expr, Function, Holds, Measure, Metric, Path, Phrase,
-    Query, Reader, Scalar, Source, Table,
+    Ask, Calc, Catalog, Column, Cond, Day, Dialect, Expr, Function, Holds, Measure, Metric, Number, Op, Path,
+    Phrase, Query, Reader, Scalar, Source, Table,
 };
 use ordain_types::{Catalog as Notes, ColumnNotes, ColumnType, Schema};
 use serde_json::Value;
@@ -78,7 +78,7 @@ fn with_terms(mut catalog: Catalog, notes: &Notes) -> Catalog {
     }
     let reader = Reader::of_requests(catalog.clone());
     let phrases = notes.phrasings.iter().filter_map(|phrasing| {
-        let means = reader.condition(&phrasing.table, phrasing.means.as_deref()?)?;
+        let means = condition(reader.catalog().table(&phrasing.table)?, phrasing.means.as_deref()?)?;
         Some(Phrase { words: phrasing.words.clone(), table: phrasing.table.as_str().into(), means })
     });
     catalog.phrases = phrases.collect();
@@ -90,7 +90,7 @@ fn metric(reader: &Reader, notes: &Notes, place: usize) -> Option<Metric> {
     let metric = notes.metrics.get(place)?;
     let table = reader.catalog().table(&metric.table)?;
     let filter = match &metric.filter {
-        Some(filter) => reader.condition(&metric.table, filter)?,
+        Some(filter) => condition(table, filter)?,
         None => Cond::always(),
     };
     Some(Metric {
@@ -153,7 +153,7 @@ pub fn is_condition(schema: &Schema, notes: &Notes, table: &str, text: &str) -> 
         let numbers = columns.filter_map(|notes| notes.ends.as_ref()?.number.as_deref());
         table.columns.extend(numbers.map(|name| Column::new(name, Holds::Whole)));
     }
-    Reader::of_requests(catalog).condition(table, text).is_some()
+    catalog.table(table).is_some_and(|table| condition(table, text).is_some())
 }
 
 /// The SQL that computes a declared metric, and its values; `None` if formula or filter are not understood.
@@ -172,6 +172,52 @@ pub fn metric_query(schema: &Schema, notes: &Notes, which: usize) -> Option<(Str
     };
     let values = select.used.iter().map(value).collect::<Option<_>>()?;
     Some((select.text, values))
+}
+
+/// The owner's conditions in `ordain.toml`: columns, signs and values, joined by `and` before `or`.
+fn condition(table: &Table, text: &str) -> Option<Cond> {
+    let ors = text.split(" or ").map(|part| {
+        let ands = part.split(" and ").map(|part| comparison(table, part.trim()));
+        Some(Cond::All(ands.collect::<Option<_>>()?))
+    });
+    Some(Cond::Any(ors.collect::<Option<_>>()?).normal())
+}
+
+fn comparison(table: &Table, text: &str) -> Option<Cond> {
+    let path = |name: &str| table.column(name.trim()).map(|column| Path::own(&column.name));
+    if let Some(name) = text.strip_suffix(" is not null") {
+        return path(name).map(|path| Cond::Null(path).denied());
+    }
+    if let Some(name) = text.strip_suffix(" is null") {
+        return path(name).map(Cond::Null);
+    }
+    let signs = [
+        ("<=", Op::AtMost),
+        (">=", Op::AtLeast),
+        ("!=", Op::Equal),
+        ("<>", Op::Equal),
+        ("<", Op::Below),
+        (">", Op::Above),
+        ("=", Op::Equal),
+    ];
+    let (sign, op) = *signs.iter().find(|(sign, _)| text.contains(sign))?;
+    let (left, right) = text.split_once(sign)?;
+    let right = match path(right) {
+        Some(other) => Expr::Column(other),
+        None => Expr::Value(literal(right.trim())?),
+    };
+    let cond = Cond::Compare { left: Expr::Column(path(left)?), op, right };
+    Some(if matches!(sign, "!=" | "<>") { cond.denied() } else { cond })
+}
+
+fn literal(text: &str) -> Option<Scalar> {
+    let quoted = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
+    match (quoted('\'').or_else(|| quoted('"')), text) {
+        (Some(inner), _) => Some(Scalar::Text(inner.to_owned())),
+        (None, "true") => Some(Scalar::Bool(true)),
+        (None, "false") => Some(Scalar::Bool(false)),
+        (None, number) => Some(Scalar::Number(Number::new(number.parse().ok()?)?)),
+    }
 }
 
 /// What is seen of a text column's values: days written as texts, numbers that are codes, texts to search in.
