@@ -2,9 +2,10 @@
 
 mod list;
 
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, Reference, RunId, RunKind, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, Reference, Row, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -312,44 +313,63 @@ pub(crate) async fn approve(
     Box::pin(transaction.commit_as("approve", record, note)).await
 }
 
-/// Takes rows out of a diff that waits, and gives their number. Every name has to be that of a row.
+/// Takes rows out of a diff that waits, with those that the same calls of actions wrote, and gives their number. Every name
+/// has to be that of one row.
 fn leave_out(
     transaction: &Transaction,
     changes: &mut ChangeSet,
     except: &[String],
 ) -> Result<usize, StoreError> {
+    let wrong = |message: String| StoreError::BadCall { message };
     let catalog = &transaction.catalog;
-    let mut left_out = std::collections::BTreeSet::new();
-    let before = changes.tables.values().map(Vec::len).sum::<usize>();
-    for (table, rows) in &mut changes.tables {
+    let (mut named, mut acts) = (BTreeMap::<String, Row>::new(), BTreeSet::<u32>::new());
+    let mut is_named = HashSet::<(String, i64)>::new();
+    for (table, rows) in &changes.tables {
         let relation = catalog.at(catalog.place(table)?);
-        let name = |row: &KeptChange| -> Result<String, StoreError> {
+        for row in rows {
             let image = row.before.as_ref().or(row.after.as_ref()).cloned().unwrap_or_default();
             let key = relation.key_row(&relation.image_of(row.doc_id, image)?);
-            Ok(format!("{table}/{}", ordain_types::row_name(&key)))
-        };
-        let names = rows.iter().map(name).collect::<Result<Vec<_>, _>>()?;
-        let mut names = names.into_iter();
-        rows.retain(|_| match names.next().filter(|name| except.contains(name)) {
-            Some(name) => {
-                left_out.insert(name);
-                false
+            let name = format!("{table}/{}", ordain_types::row_name(&key));
+            if !except.contains(&name) {
+                continue;
             }
-            None => true,
-        });
+            acts.extend(&row.acts);
+            is_named.insert((table.clone(), row.doc_id));
+            if named.insert(name.clone(), key.clone()).is_some_and(|other| other != key) {
+                return Err(wrong(format!("`{name}` is the name of two rows of the diff")));
+            }
+        }
     }
-    if let Some(unknown) = except.iter().find(|name| !left_out.contains(*name)) {
+    if let Some(unknown) = except.iter().find(|name| !named.contains_key(*name)) {
         let shown = crate::relation::shortened(unknown);
-        let message =
-            format!("`{shown}` is no row of the diff; a row is named `table/key`, as in `inventory/A1`");
-        return Err(StoreError::BadCall { message });
+        return Err(wrong(format!(
+            "`{shown}` is no row of the diff; a row is named `table/key`, as in `inventory/A1`, several columns of a key with \
+             commas in between and a comma within one of them as `\\,`"
+        )));
+    }
+    let rows = |changes: &ChangeSet| changes.tables.values().map(Vec::len).sum::<usize>();
+    let before = rows(changes);
+    loop {
+        let of_acts = changes.tables.values().flatten().filter(|row| !row.acts.is_disjoint(&acts));
+        let more: BTreeSet<u32> = of_acts.flat_map(|row| row.acts.iter().copied()).collect();
+        if more.is_subset(&acts) {
+            break;
+        }
+        acts.extend(more);
+    }
+    for (table, rows) in &mut changes.tables {
+        let is_out = |row: &KeptChange| {
+            !row.acts.is_disjoint(&acts) || is_named.contains(&(table.clone(), row.doc_id))
+        };
+        rows.retain(|row| !is_out(row));
     }
     changes.tables.retain(|_, rows| !rows.is_empty());
     if changes.tables.is_empty() {
-        let message = "nothing would be left of the diff; `reject` says no to all of it".to_owned();
-        return Err(StoreError::BadCall { message });
+        let message = "nothing would be left of the diff, since rows that one action wrote are left out together; `reject` says \
+                       no to all of it";
+        return Err(wrong(message.to_owned()));
     }
-    Ok(before - changes.tables.values().map(Vec::len).sum::<usize>())
+    Ok(before - rows(changes))
 }
 
 impl Store {
@@ -367,7 +387,15 @@ impl Store {
     /// For each of these held runs, the rows that changed since it saw them, so that it could not be committed as it
     /// stands.
     pub fn conflicts<'a>(&'a self, runs: &'a [RunId]) -> Answer<'a, Vec<Vec<RowConflict>>> {
-        Box::pin(conflicts(&self.inner, runs))
+        Box::pin(async move {
+            let (mut found, catalog) = (conflicts(&self.inner, runs).await?, self.catalog());
+            for conflict in found.iter_mut().flatten() {
+                let RowConflict { table, key, expected, found } = conflict;
+                let rows = [Some(key), expected.as_mut(), found.as_mut()].into_iter().flatten();
+                rows.for_each(|row| row.fields.retain(|(name, _)| catalog.shows(table, name)));
+            }
+            Ok(found)
+        })
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Transaction {
     pub(crate) store: Arc<Inner>,
     /// The tables as they were when the transaction began.
     pub(crate) catalog: Arc<Catalog>,
+    /// The same without the limits of the caller: what is kept of the run has them as little as the database.
+    whole: Arc<Catalog>,
     pub(crate) session: Session,
     pub(crate) changes: Changes,
     /// What the run calls outside of the tables.
@@ -95,6 +97,7 @@ impl Transaction {
         let (session, catalog) = begun(store, intent).await?;
         Ok(Self {
             waited: waiting.elapsed(),
+            whole: Arc::clone(&catalog),
             catalog,
             store: Arc::clone(store),
             session,

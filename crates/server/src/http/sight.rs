@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use ordain_engine::Engine;
-use ordain_store::{CallerLimits, Owned, SeenBy, StoreError};
+use ordain_store::{CallerLimits, Owned, RunFilter, SeenBy, Store, StoreError};
 use ordain_types::{RunRecord, RunState};
 
 use super::caller::{Caller, Scope};
@@ -89,10 +89,40 @@ impl Service {
         }
     }
 
+    /// The store as a caller sees it.
+    pub(crate) fn store_for(&self, caller: &Caller) -> Store {
+        self.engine_for(caller).store().clone()
+    }
+
     /// The record of a run that the caller may see.
     pub(crate) async fn run_seen_by(&self, caller: &Caller, run: &str) -> Result<RunRecord, Problem> {
         let found = self.engine().store().owned_run(run).await?;
-        if caller.sees(&found) { Ok(found.record) } else { Err(unknown(run)) }
+        if caller.sees(&found) { Ok(self.as_seen(caller, found.record)) } else { Err(unknown(run)) }
+    }
+
+    /// A record as a caller sees it.
+    pub(crate) fn as_seen(&self, caller: &Caller, record: RunRecord) -> RunRecord {
+        self.store_for(caller).seen(record)
+    }
+
+    /// A record as the caller sees it whose run another node carried out.
+    pub(crate) async fn as_asked(&self, who: &str, record: RunRecord) -> RunRecord {
+        match self.caller_of_id(who).await {
+            Ok(caller) => self.store_for(&caller).seen(record),
+            // Without a key there are no limits, and one that has ended is shown nothing.
+            Err(_) => record,
+        }
+    }
+
+    /// The records of the runs that a caller sees and that meet a filter, newest first.
+    pub(crate) async fn runs_seen_by(
+        &self,
+        caller: &Caller,
+        filter: RunFilter,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        let filter = RunFilter { seen_by: caller.seen_by(), ..filter };
+        let found = self.engine().store().find_runs(filter).await?;
+        Ok(found.into_iter().map(|record| self.as_seen(caller, record)).collect())
     }
 
     /// A run that goes on, here or on another node, or ended here a moment ago, if the caller asked for it.
