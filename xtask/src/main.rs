@@ -9,8 +9,10 @@ mod check;
 mod conformance;
 mod fuzz;
 mod lock;
+mod mutants;
 mod needs;
 mod policy;
+mod simulate;
 mod step;
 mod test;
 mod tidy;
@@ -59,6 +61,10 @@ enum Chore {
     Understanding(understanding::Args),
     /// Try a reader of hostile input with spoiled input for a while
     Fuzz(fuzz::Args),
+    /// Carry out schedules of work and faults on stores, and compare rows and ledger after each step
+    Simulate(simulate::Args),
+    /// Break each promise about data in a copy of the tree, and show that its test notices
+    Mutants(mutants::Args),
     /// Compare the front-end files of others with what their packages publish
     Vendor,
     /// Write the hash-locked requirement files of the Python profiles
@@ -90,6 +96,8 @@ fn carry_out(chore: Chore) -> Result<()> {
         Chore::Conformance(args) => conformance::run(&args),
         Chore::Understanding(args) => understanding::run(&args),
         Chore::Fuzz(args) => fuzz::run(&args),
+        Chore::Simulate(args) => simulate::run(&args),
+        Chore::Mutants(args) => mutants::run(&args),
         Chore::Vendor => vendor::run(),
         Chore::Lock { upgrade } => lock::run(upgrade),
     }

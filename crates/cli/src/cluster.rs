@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ordain_server::cluster::{Announced, ClusterOptions, LedgerEnds, Link, Nats};
 use ordain_server::grpc::ExecutorPool;
-use ordain_store::{Database, Secret, Store};
+use ordain_store::{Database, Secret, Store, StoreOptions};
 use ordain_workspace::Workspace;
 
 use crate::failure::Failure;
@@ -41,14 +41,24 @@ impl ClusterArgs {
         Ok(Some(Link::connect(&options, name).await?))
     }
 
-    /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named. A database that is older than
-    /// other nodes know is refused.
+    /// Compares where the ledger ends with what other nodes know, before anything is done: a database that is older is
+    /// refused, and a folder without a checkpoint gets theirs.
+    pub(crate) async fn meet_end(&self, options: StoreOptions) -> Result<(), Failure> {
+        let Some(link) = self.connect("ordain").await? else { return Ok(()) };
+        check_shared(&options.database)?;
+        let looking =
+            StoreOptions { tables: Vec::new(), invariants: Vec::new(), allow_older: true, ..options };
+        let store = Store::open(looking).await?;
+        let (newest, _) = LedgerEnds::find(&link, &store.id().await?).await?.last().await?;
+        store.meet_end(newest.as_deref()).await?;
+        Ok(())
+    }
+
+    /// Joins the cluster of a workspace as one of its nodes; `None` if no cluster is named.
     pub(crate) async fn join(&self, workspace: &Workspace, store: &Store) -> Result<Option<Nats>, Failure> {
         let Some(link) = self.connect("ordain").await? else { return Ok(None) };
         check_shared(&workspace.database)?;
         let (id, fingerprint) = (store.id().await?, workspace.fingerprint()?);
-        let (newest, _) = LedgerEnds::find(&link, &id).await?.last().await?;
-        store.meet_end(newest.as_deref()).await?;
         Ok(Some(Box::pin(Nats::join(link, &id, &fingerprint)).await?))
     }
 }

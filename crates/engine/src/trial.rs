@@ -377,7 +377,12 @@ impl<'a> RunTrial<'a> {
             Reach::Writes | Reach::Reads => Intent::Read,
         };
         let begin = BeginOptions { run_id: self.head.run_id.clone(), intent };
-        let mut transaction = self.engine.store.begin(begin).await?;
+        let capabilities = self.engine.capabilities(&accepted.effects, &self.policy);
+        let store = &self.engine.store;
+        let mut transaction = match capabilities.readable() {
+            Some(tables) if self.terms.reach == Reach::Writes => store.begin_on(begin, tables).await?,
+            _ => store.begin(begin).await?,
+        };
         transaction.count_before(self.rows_before());
         Ok(Some(transaction))
     }

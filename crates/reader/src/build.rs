@@ -5,6 +5,7 @@ mod amounts;
 mod conditions;
 mod demands;
 mod figures;
+pub(crate) mod orders;
 mod patterns;
 mod predicates;
 mod questions;
@@ -30,6 +31,7 @@ pub(crate) fn find(name: &str) -> Option<Builder> {
         demands::BUILDERS,
         figures::BUILDERS,
         questions::BUILDERS,
+        orders::BUILDERS,
     ];
     all.iter().flat_map(|some| some.iter()).find(|(known, _)| *known == name).map(|(_, builder)| *builder)
 }

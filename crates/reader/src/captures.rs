@@ -4,6 +4,7 @@
 //! no word of a sentence can be dropped.
 
 use crate::algebra::{Calc, Day, Demand, Function, Name, Number, Op, Unit};
+use crate::deed::Deed;
 use crate::query::{Meaning, Top};
 use crate::value::{
     Found, Group, Loose, LooseExpr, LooseFigure, Places, Rows, Subjects, Tail, Term, Test, Texts, Value,
@@ -92,7 +93,7 @@ variants! {
     Places: Places, Values: Values, Day: Day, Calc: Calc, Function: Function, Via: Via, Term: Term,
     Cond: Loose, Test: Test, Rows: Rows, Subjects: Subjects, Tail: Tail, Texts: Texts, Group: Group,
     Bounds: Vec<(Op, Number)>, Figure: LooseFigure, Demand: Box<Demand>, Noun: Name, Days: Vec<u8>,
-    Slashed: Vec<String>, Found: Found, Groups: Vec<Group>, Top: Top, Meaning: Box<Meaning>,
+    Slashed: Vec<String>, Found: Found, Groups: Vec<Group>, Top: Top, Meaning: Box<Meaning>, Deed: Deed,
 }
 
 impl Take for Unit {

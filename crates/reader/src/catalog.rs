@@ -4,6 +4,7 @@ use crate::algebra::{Cond, Name};
 use crate::lexicon::LEXICON;
 use crate::query::Measure;
 use crate::token::name_words;
+use crate::verbs::Verb;
 
 /// What a column holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -157,6 +158,8 @@ pub struct Catalog {
     pub phrases: Vec<Phrase>,
     /// Figures that have one.
     pub metrics: Vec<Metric>,
+    /// The verbs by which sentences change them.
+    pub verbs: Vec<Verb>,
 }
 
 impl Table {
@@ -170,6 +173,11 @@ impl Table {
             columns,
             parts: Vec::new(),
         }
+    }
+
+    /// Whether its rows are named by the values of a column: its key, or what they are called by.
+    pub(crate) fn is_naming(&self, column: &str) -> bool {
+        [&self.key, &self.label].into_iter().flatten().any(|own| &**own == column)
     }
 
     /// Its column of that name.
@@ -209,7 +217,7 @@ impl Table {
 impl Catalog {
     /// A catalog of tables alone.
     pub fn of(tables: Vec<Table>) -> Self {
-        Self { tables, phrases: Vec::new(), metrics: Vec::new() }
+        Self { tables, ..Self::default() }
     }
 
     /// The table of that name.

@@ -56,6 +56,13 @@ impl Context<'_> {
             ("num", _) => places(Holds::is_number),
             ("bool", _) => places(|holds| holds == Holds::Bool),
             ("day", _) => places(|holds| holds == Holds::Day),
+            // Such as rows are called by.
+            ("row", Value::Values(values)) => {
+                let is_naming = |(table, column, _): &(Name, Name, String)| {
+                    self.catalog.table(table).is_some_and(|table| table.is_naming(column))
+                };
+                values.found.iter().any(is_naming).then(|| value.clone())
+            }
             // Called by words that are not in quotes.
             ("said", Value::Values(values)) => (!values.is_quoted).then(|| value.clone()),
             _ => None,

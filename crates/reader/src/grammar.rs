@@ -18,6 +18,8 @@ const FILES: [&str; 7] = [
     include_str!("../grammar/amounts.txt"),
     include_str!("../grammar/questions.txt"),
 ];
+/// That of orders, whose words may be texts in rules.
+const ORDERS: &str = include_str!("../grammar/orders.txt");
 
 /// A part of a production.
 #[derive(Debug)]
@@ -80,8 +82,10 @@ pub(crate) struct Grammar {
     pub(crate) names: Vec<&'static str>,
     pub(crate) productions: Vec<Vec<Production>>,
     symbols: HashMap<&'static str, usize>,
-    /// Every word of it.
+    /// Every word of rules and conditions.
     pub(crate) words: HashSet<&'static str>,
+    /// Every word that orders have besides.
+    order_words: HashSet<&'static str>,
 }
 
 /// The one grammar.
@@ -90,7 +94,21 @@ pub(crate) static GRAMMAR: LazyLock<Grammar> = LazyLock::new(Grammar::load);
 impl Grammar {
     fn load() -> Self {
         let mut grammar = Self::default();
-        for line in FILES.iter().flat_map(|file| file.lines()) {
+        grammar.read(FILES.iter().flat_map(|file| file.lines()));
+        let words = grammar.words.clone();
+        grammar.read(ORDERS.lines());
+        grammar.order_words = std::mem::replace(&mut grammar.words, words);
+        grammar
+    }
+
+    /// Whether some production has a word.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.contains(word) || self.order_words.contains(word)
+    }
+
+    fn read(&mut self, lines: impl Iterator<Item = &'static str>) {
+        let grammar = self;
+        for line in lines {
             let Some((head, rest)) = line.split_once(":=").filter(|_| !line.starts_with('#')) else {
                 continue;
             };
@@ -118,7 +136,6 @@ impl Grammar {
                 grammar.productions[symbol].push(production);
             }
         }
-        grammar
     }
 
     /// The number of a symbol.

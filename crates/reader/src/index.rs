@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::algebra::Name;
 use crate::catalog::{Catalog, Holds};
+use crate::deed::Deed;
 use crate::lexicon::LEXICON;
 use crate::token::{name_words, tokens};
 use crate::value::Place;
@@ -44,6 +45,8 @@ pub(crate) struct Index {
     /// Columns and tables by the very letters of their names.
     columns: HashMap<String, Arc<BTreeSet<Place>>>,
     tables: BTreeSet<Name>,
+    /// Words of declared verbs and their params, as they are written.
+    phrases: HashMap<String, Vec<(&'static str, Deed)>>,
     /// Small letters of the values of each column.
     lower: BTreeMap<Place, BTreeSet<String>>,
 }
@@ -87,6 +90,7 @@ impl Index {
             }
         }
         index.add_marked(catalog);
+        index.add_verbs(catalog);
         index.add_judged(judged);
         index
     }
@@ -225,6 +229,39 @@ impl Index {
                 called.units.insert(unit.clone());
             });
         }
+    }
+
+    /// The words of verbs, before their params, of these and of remarks; also where they are drawn together.
+    fn add_verbs(&mut self, catalog: &Catalog) {
+        let mut all: Vec<(String, &'static str, Deed)> = Vec::new();
+        for (which, verb) in catalog.verbs.iter().enumerate() {
+            all.extend(verb.words.iter().map(|words| (words.clone(), "Verb", Deed::Verb(which))));
+            all.extend(verb.remarks.iter().map(|words| (words.clone(), "Remark", Deed::Remark(which))));
+            for (at, param) in verb.params.iter().enumerate() {
+                let after = param.after.iter().map(|words| (words.clone(), "After", Deed::After(which, at)));
+                all.extend(after);
+                all.push((name_words(&param.name).join(" "), "Called", Deed::Called(which, at)));
+            }
+        }
+        let long = LEXICON
+            .words("long")
+            .filter_map(|short| Some((LEXICON.get("long", short)?.replace('_', " "), short)));
+        let long: Vec<(String, &str)> = long.collect();
+        for (words, kind, deed) in all {
+            let words = words.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+            let drawn = long.iter().filter_map(|(long, short)| {
+                let rest = words.strip_prefix(long.as_str())?;
+                (rest.is_empty() || rest.starts_with(' ')).then(|| format!("{short}{rest}"))
+            });
+            for words in drawn.chain([words.clone()]).collect::<Vec<_>>() {
+                self.phrases.entry(words).or_default().push((kind, deed.clone()));
+            }
+        }
+    }
+
+    /// What some words are of declared verbs.
+    pub(crate) fn phrase(&self, words: &str) -> &[(&'static str, Deed)] {
+        self.phrases.get(words).map(Vec::as_slice).unwrap_or_default()
     }
 
     fn put(&mut self, words: &[String], add: impl Fn(&mut Called)) {

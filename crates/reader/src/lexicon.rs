@@ -55,6 +55,11 @@ impl Lexicon {
         self.get(kind, word)?.parse().ok()
     }
 
+    /// Whether a word has any meaning of its own.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        self.entries.keys().any(|(_, known)| *known == word)
+    }
+
     /// The words of a kind.
     pub(crate) fn words(&self, kind: &'static str) -> impl Iterator<Item = &'static str> {
         self.entries.keys().filter(move |(known, _)| *known == kind).map(|(_, word)| *word)

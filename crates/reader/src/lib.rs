@@ -11,13 +11,17 @@ mod algebra;
 mod build;
 mod captures;
 mod catalog;
+mod change;
 mod chart;
 mod context;
+mod deed;
+mod dialog;
 mod grammar;
 mod index;
 mod lexicon;
 mod mention;
 mod normal;
+mod orders;
 mod pandas;
 mod query;
 mod reader;
@@ -25,7 +29,9 @@ mod sql;
 #[cfg(test)]
 mod tests;
 mod token;
+mod typed;
 mod value;
+mod verbs;
 mod words;
 
 pub use algebra::{
@@ -33,8 +39,12 @@ pub use algebra::{
     TextTest, Unit,
 };
 pub use catalog::{Catalog, Column, Holds, Metric, Phrase, Source, Table};
+pub use change::{Argument, Call, Change, Row, To};
+pub use dialog::Pending;
 pub use mention::days_in;
 pub use pandas::Program;
 pub use query::{Ask, Chart, Group, Meaning, Measure, Order, Part, Query, Top};
 pub use reader::{Reader, Reading};
 pub use sql::{Dialect, Param, Select, Shown};
+pub use typed::Word;
+pub use verbs::{Takes, Verb, VerbParam};

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::algebra::{Day, Number};
+use crate::deed::Deed;
 use crate::grammar::GRAMMAR;
 use crate::index::{Called, Index, Known};
 use crate::lexicon::LEXICON;
@@ -37,11 +38,16 @@ impl Mentions {
         for (at, token) in tokens.iter().enumerate() {
             match token.kind {
                 Kind::Quote => mentions.quote(index, at, token),
-                Kind::Name => mentions.exact(index, at, tokens),
+                Kind::Name => {
+                    mentions.exact(index, at, tokens);
+                    mentions.add(at, at + 1, "Exact", Value::Deed(Deed::Exact(token.text.clone())));
+                }
                 _ => {
                     mentions.amounts(at, token);
                     mentions.letters(index, at, tokens, text);
                     mentions.names(index, at, (tokens, &words), text);
+                    mentions.verbs(index, at, tokens);
+                    mentions.person(index, at, tokens, text);
                 }
             }
         }
@@ -54,11 +60,13 @@ impl Mentions {
     }
 
     /// Whether no name and no production has a word.
-    pub(crate) fn is_strange(&self, at: usize, token: &Token) -> bool {
+    pub(crate) fn is_strange(&self, at: usize, token: &Token, is_order: bool) -> bool {
         let is_within =
             |from: usize| self.at(from).iter().any(|(end, kind, _)| *end > at && !AS_WRITTEN.contains(kind));
         let is_word = token.kind == Kind::Word && !is_operator(&token.text) && !is_certain(&token.text);
-        is_word && !GRAMMAR.words.contains(token.lower.as_str()) && !(0..=at).any(is_within)
+        let is_known =
+            GRAMMAR.words.contains(token.lower.as_str()) || is_order && GRAMMAR.has_word(&token.lower);
+        is_word && !is_known && !(0..=at).any(is_within)
     }
 
     fn add(&mut self, at: usize, end: usize, kind: &'static str, value: Value) {
@@ -207,6 +215,57 @@ impl Mentions {
             && (is_certain || !GRAMMAR.words.contains(token.lower.as_str()))
         {
             self.add(at, at + 1, "Lit", Value::Literal(token.text.clone(), is_certain));
+        }
+    }
+
+    /// Words of declared verbs.
+    fn verbs(&mut self, index: &Index, at: usize, tokens: &[Token]) {
+        let mut words = String::new();
+        for end in at + 1..=tokens.len().min(at + NAME_TOKENS_MAX) {
+            if end > at + 1 {
+                words.push(' ');
+            }
+            words.push_str(&tokens[end - 1].lower);
+            for (kind, deed) in index.phrase(&words) {
+                self.add(at, end, kind, Value::Deed(deed.clone()));
+            }
+        }
+    }
+
+    /// Words that are written as names of people are, up to the last one of them. A word of the language, of a table or of a
+    /// column is none, nor are the words beside it.
+    fn person(&mut self, index: &Index, at: usize, tokens: &[Token], text: &str) {
+        let is_large = |token: &Token| {
+            token.kind == Kind::Word && token.text.chars().next().is_some_and(char::is_uppercase)
+        };
+        if at > 0 && is_large(&tokens[at - 1]) || !is_large(&tokens[at]) {
+            return;
+        }
+        let is_particle = |at: usize| {
+            let follows = tokens.get(at + 1).is_some_and(is_large);
+            follows && LEXICON.get("particle", &tokens[at].lower).is_some()
+        };
+        let length = (at..tokens.len()).take_while(|at| is_large(&tokens[*at]) || is_particle(*at)).count();
+        let run = &tokens[at..at + length];
+        let is_name = |token: &Token| {
+            let letters = token.text.split(['-', '\'', '\u{2019}', '.']);
+            let is_written = letters.filter(|part| !part.is_empty()).all(|part| {
+                let mut rest = part.chars().skip(1).peekable();
+                let is_initial = rest.peek().is_none();
+                part.chars().all(char::is_alphabetic) && (is_initial || rest.any(char::is_lowercase))
+            });
+            let (exact, loose) = index.at(&name_words(&token.text));
+            let is_called = |called: Option<&Called>| {
+                called.is_some_and(|called| !called.tables.is_empty() || !called.columns.is_empty())
+            };
+            let is_word = GRAMMAR.has_word(&token.lower)
+                || LEXICON.has(&token.lower)
+                || !index.phrase(&token.lower).is_empty();
+            is_written && !is_word && !is_called(exact) && !is_called(loose)
+        };
+        if run.iter().all(|token| !is_large(token) || is_name(token)) {
+            let name = text.get(run[0].at.0..run[length - 1].at.1).unwrap_or_default();
+            self.add(at, at + length, "Person", Value::Deed(Deed::Person(name.to_owned())));
         }
     }
 

@@ -16,8 +16,10 @@ use crate::token::tokens;
 use crate::value::Value;
 use crate::words;
 
-/// Longer texts are not read.
-const TOKENS_MAX: usize = 120;
+/// Longer texts are not looked at.
+pub(crate) const BYTES_MAX: usize = 4096;
+/// Texts of more tokens are not read.
+pub(crate) const TOKENS_MAX: usize = 120;
 
 /// What a sentence was read as.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +76,15 @@ impl Reader {
         Self { catalog, index, judged: None }
     }
 
+    pub(crate) const fn index(&self) -> &Index {
+        &self.index
+    }
+
+    /// What sentences are read against.
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context { catalog: &self.catalog, index: &self.index, judged: self.judged.clone() }
+    }
+
     /// What it reads against.
     pub const fn catalog(&self) -> &Catalog {
         &self.catalog
@@ -102,7 +113,7 @@ impl Reader {
         }
     }
 
-    fn reading<M>(&self, text: &str, read: Option<Read<M>>) -> Reading<M> {
+    pub(crate) fn reading<M>(&self, text: &str, read: Option<Read<M>>) -> Reading<M> {
         let Some(Read { mut meanings, expected, stopped, .. }) = read else {
             return Reading::Silent { at: None, span: (0, text.len()), expected: Vec::new(), nearest: None };
         };
@@ -171,24 +182,27 @@ impl Reader {
         })
     }
 
-    fn read<M: Ord>(
+    pub(crate) fn read<M: Ord>(
         &self,
         text: &str,
         symbol: &str,
         meanings: impl Fn(Value, &Context<'_>) -> Vec<M>,
     ) -> Option<Read<M>> {
+        if text.len() > BYTES_MAX {
+            return None;
+        }
         let tokens = tokens(text);
         if tokens.is_empty() || tokens.len() > TOKENS_MAX {
             return None;
         }
         let mentions = Mentions::new(&self.index, &tokens, text);
-        let context = Context { catalog: &self.catalog, index: &self.index, judged: self.judged.clone() };
+        let context = self.context();
         let mut chart = Chart::new(&context, &tokens, &mentions);
         let values = chart.all(symbol)?;
         let mut meanings: Vec<M> = values.into_iter().flat_map(|value| meanings(value, &context)).collect();
         meanings.sort();
         meanings.dedup();
-        let strange = (0..tokens.len()).find(|at| mentions.is_strange(*at, &tokens[*at]));
+        let strange = (0..tokens.len()).find(|at| mentions.is_strange(*at, &tokens[*at], symbol == "change"));
         let expected = if strange.is_some() { Vec::new() } else { chart.expected.iter().copied().collect() };
         Some(Read {
             meanings,

@@ -1,5 +1,7 @@
 //! The proof of the language: what it says it reads, over random tables whose names overlap.
 
+mod orders;
+
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -463,7 +465,16 @@ fn the_sentences_of_the_corpus_are_read_as_they_were() {
         },
         |meaning| reader.words_of(meaning),
     );
-    let used: std::collections::BTreeSet<usize> = rules.union(&questions).copied().collect();
+    let reader = Reader::of_changes(orders::shop());
+    let ordered = wrong_in(
+        orders::CORPUS,
+        |case| {
+            let text = case["text"].as_str().unwrap();
+            (reader.change(text), reader.changes(text))
+        },
+        |change| reader.words_of_change(change),
+    );
+    let used: std::collections::BTreeSet<usize> = [rules, questions, ordered].into_iter().flatten().collect();
     let built =
         crate::grammar::GRAMMAR.productions.iter().flatten().filter(|production| production.build.is_some());
     let without: Vec<&str> = built
@@ -480,4 +491,4 @@ fn the_sentences_of_the_corpus_are_read_as_they_were() {
 }
 
 /// Productions of which the corpus has no sentence yet.
-const WITHOUT_MAX: usize = 202;
+const WITHOUT_MAX: usize = 223;

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::algebra::{Calc, Cond, Day, Demand, Function, Name, Number, Op, TextTest, Unit};
+use crate::deed::Deed;
 use crate::query::{Meaning, Order, Top};
 
 /// A column of a table.
@@ -304,4 +305,5 @@ pub(crate) enum Value {
     Measure(Function, Option<LooseExpr>),
     Top(Top),
     Meaning(Box<Meaning>),
+    Deed(Deed),
 }

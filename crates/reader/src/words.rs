@@ -3,6 +3,7 @@
 //! A name is said in plain words (`reorder quantity`), or exactly: in backquotes, columns of other tables with the columns
 //! that lead to them. The sentences are in `grammar/words.txt`.
 
+mod orders;
 mod questions;
 
 use std::collections::HashMap;
@@ -15,6 +16,8 @@ use crate::algebra::{
 use crate::catalog::{Catalog, Holds};
 use crate::query::{Chart, Meaning};
 use crate::token::name_words;
+
+pub(crate) use orders::{change, met};
 
 static SENTENCES: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
     let lines = include_str!("../grammar/words.txt").lines();

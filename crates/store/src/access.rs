@@ -4,9 +4,10 @@
 //! workspace had hidden it, so that the brief, the verifier, every call of a plan and every list of rows agree, and no
 //! way around one of them is a way to the data.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ordain_types::{Row, RunId, RunRecord};
+use ordain_types::{Row, RunRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::catalog::{self, Catalog};
@@ -15,7 +16,7 @@ use crate::protocol::Call;
 use crate::relation::{Relation, shortened};
 use crate::review::Violation;
 use crate::runs;
-use crate::store::Store;
+use crate::store::{BeginOptions, Store};
 use crate::transaction::Transaction;
 
 /// The limits of a caller. Nothing given means no limit of that kind.
@@ -256,10 +257,11 @@ impl Store {
 
     pub(crate) async fn begin_limited(
         &self,
-        run_id: RunId,
-        intent: crate::session::Intent,
+        options: BeginOptions,
+        tables: Option<&BTreeSet<String>>,
     ) -> Result<Transaction, StoreError> {
-        let mut transaction = Transaction::begin(&self.inner, run_id, intent).await?;
+        let BeginOptions { run_id, intent } = options;
+        let mut transaction = Transaction::begin_on(&self.inner, run_id, intent, tables).await?;
         if let Some(access) = &self.access {
             transaction.catalog = access.view(Arc::clone(&transaction.catalog));
             transaction.access = Some(Arc::clone(access));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ordain_types::Row;
 use serde_json::Value;
 
-use crate::changes::{ChangeSet, Changes, KeptChange};
+use crate::changes::{ChangeSet, KeptChange};
 use crate::error::{RowConflict, StoreError};
 use crate::relation::{Filled, Identity, Image, Relation};
 use crate::sql::Sql;
@@ -47,6 +47,7 @@ pub(crate) async fn apply(
 ) -> Result<Vec<RowConflict>, StoreError> {
     let catalog = Arc::clone(&transaction.catalog);
     let (mut conflicts, mut tables) = (Vec::new(), Vec::new());
+    transaction.lock(&changes.tables.keys().cloned().collect()).await?;
     for (table, rows) in changes.tables {
         let place = catalog.place(&table)?;
         let relation = Arc::clone(catalog.at(place));
@@ -65,13 +66,14 @@ pub(crate) async fn apply(
     // Which order a database in place insists on cannot be told from outside.
     transaction.session.defer_constraints().await?;
     transaction.session.savepoint("SAVEPOINT ordain_apply").await?;
+    let earlier = transaction.changes.clone();
     let mut written = write(transaction, &tables, Order::RemovingFirst).await;
     for order in [Order::AddingFirst, Order::OneByOne] {
         if !matches!(written, Err(StoreError::Constraint { .. } | StoreError::DuplicateKey { .. })) {
             break;
         }
         transaction.session.savepoint("ROLLBACK TO ordain_apply").await?;
-        transaction.changes = Changes::default();
+        transaction.changes = earlier.clone();
         written = write(transaction, &tables, order).await;
     }
     written?;

@@ -84,7 +84,8 @@ fn definition(dialect: Dialect) -> String {
                BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;",
         ),
         Dialect::Postgres => (
-            "CREATE SCHEMA IF NOT EXISTS ordain;",
+            // Who may not make schemas may be given this one.
+            "DO $$ BEGIN IF to_regnamespace('ordain') IS NULL THEN CREATE SCHEMA ordain; END IF; END $$;",
             ", place BIGINT GENERATED ALWAYS AS IDENTITY",
             "CREATE FUNCTION ordain.refuse() RETURNS trigger LANGUAGE plpgsql AS
                $$ BEGIN RAISE EXCEPTION 'the ledger is append-only'; END $$;

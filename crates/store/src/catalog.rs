@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use ordain_types::{ColumnType, Schema};
 
-pub(crate) use foreign::{as_they_are, version};
+pub(crate) use foreign::{as_they_are, newest_version, version};
 pub(crate) use introspect::introspect;
 pub(crate) use keep::{Definition, create, create_missing_indexes, definitions, load, remove_rows};
 pub(crate) use retype::{newly_typed, retype};
@@ -21,6 +21,9 @@ use crate::query::RowWise;
 use crate::query::tokens::{self, Token};
 use crate::relation::{ABSENT, DOC_ID, Kind, MadeOf, Relation, shortened};
 use crate::session::PlanAccess;
+
+/// Tables that are locked at once: the server has room for some thousands of locks in all.
+const LOCKED_MAX: usize = 400;
 
 /// The tables that plans may see.
 #[derive(Debug, Default)]
@@ -87,10 +90,23 @@ impl Catalog {
         self.relations.iter().map(Arc::as_ref)
     }
 
-    /// The tables that stay as they are while a transaction reads them, by their names in SQL.
-    pub(crate) fn lockable(&self) -> Vec<String> {
+    /// Those of some tables that can be locked, with all whose rows follow theirs, by their names in SQL. `None`: all
+    /// tables, or, where they are too many, none: each is locked when it is touched.
+    pub(crate) fn lockable(&self, tables: Option<&BTreeSet<String>>) -> Vec<String> {
+        let mut places: BTreeSet<usize> = match tables {
+            Some(tables) => tables.iter().filter_map(|table| self.places.get(table).copied()).collect(),
+            None if self.relations.len() > LOCKED_MAX => BTreeSet::new(),
+            None => (0..self.relations.len()).collect(),
+        };
+        let mut new: Vec<usize> = places.iter().copied().collect();
+        while let Some(place) = new.pop() {
+            let followers = self.relations[place].followers.iter();
+            let followers = followers.filter_map(|follower| self.places.get(&follower.table).copied());
+            new.extend(followers.filter(|follower| places.insert(*follower)));
+        }
+        let relations = places.into_iter().map(|place| &self.relations[place]);
         let mut names: Vec<String> =
-            self.relations().filter(|relation| relation.is_lockable).map(Relation::sql_name).collect();
+            relations.filter(|relation| relation.is_lockable).map(|relation| relation.sql_name()).collect();
         names.sort_unstable();
         names
     }

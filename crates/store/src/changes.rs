@@ -12,7 +12,7 @@ use crate::relation::{Image, Relation};
 use crate::value;
 
 /// What happened so far, one change a row however often it was written.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Changes {
     rows: BTreeMap<(usize, i64), Touched>,
     /// Where rows that were written lie now, for tables whose ids are places: the new place and the id.

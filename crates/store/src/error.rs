@@ -392,6 +392,9 @@ impl StoreError {
             Self::RowsConflict { .. } => {
                 Some("ask again, so that the plan sees the rows as they are now".to_owned())
             }
+            Self::NotAsShown { .. } => Some(
+                "look at the triggers of the table, and whether a column's type has changed since; then ask again".to_owned(),
+            ),
             Self::LaterColumn { .. } => {
                 Some("`ordain undo RUN --rest` restores everything else, and loses what rows have in such columns".to_owned())
             }

@@ -21,6 +21,8 @@ mod changes;
 mod claims;
 mod condition;
 mod conversations;
+#[cfg(test)]
+mod cost;
 mod error;
 mod export;
 mod fault;

@@ -1,11 +1,12 @@
 //! Records of runs, and what a person may do with them: approve, reject, undo.
 
+mod dangling;
 mod except;
 mod list;
 
 use std::sync::Arc;
 
-use ordain_types::{Grade, Rating, Receipt, Reference, RunId, RunKind, RunRecord, RunState};
+use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
@@ -26,7 +27,7 @@ use crate::progress;
 use crate::row_sums;
 use crate::sealed::{self, People};
 use crate::session::{Intent, Rows, Session};
-use crate::sql::{Datum, Dialect, Sql, quoted};
+use crate::sql::{Datum, Dialect, Sql};
 use crate::store::{Inner, Store};
 use crate::transaction::Transaction;
 
@@ -397,8 +398,6 @@ pub(crate) async fn undo(
     let (mut transaction, record, changes) = opened(store, run, &[RunState::Committed], "undone").await?;
     let mut runs = of_request(store, &mut transaction, record, changes).await?;
     transaction.rules_lifted = true;
-    let touched: Vec<String> = runs.iter().flat_map(|(_, changes)| changes.tables.keys().cloned()).collect();
-    let before = dangling(&mut transaction, &touched).await?;
     for (_, changes) in &mut runs {
         let inverse = std::mem::take(changes).inverse();
         let conflicts = apply::apply(&mut transaction, inverse, purpose).await?;
@@ -407,15 +406,14 @@ pub(crate) async fn undo(
             return Err(StoreError::RowsConflict { conflicts });
         }
     }
-    let after = dangling(&mut transaction, &touched).await?;
-    if let Some((from, to, count)) = newly_dangling(&before, &after) {
+    if let Some(([from, to], count)) = dangling::left_behind(&mut transaction).await? {
         transaction.roll_back().await?;
         let rows = if count == 1 { "a row".to_owned() } else { format!("{count} rows") };
         let message = format!(
             "{rows} of `{}` would name in `{}` what is no longer there; undo or change that first",
             from.table, from.column
         );
-        return Err(StoreError::Constraint { table: to.table.clone(), message });
+        return Err(StoreError::Constraint { table: to.table, message });
     }
     let review = transaction.review().await?;
     if !review.violations.is_empty() {
@@ -484,48 +482,16 @@ async fn next_of(session: &mut Session, run: &RunId) -> Result<Option<RunId>, St
     Ok(rows.first().and_then(|row| row[0].as_text()).map(|run| RunId(run.to_owned())))
 }
 
-/// How many rows name a row that is not there, for each declared reference to one of these tables.
-async fn dangling(
-    transaction: &mut Transaction,
-    touched: &[String],
-) -> Result<Vec<([Reference; 2], i64)>, StoreError> {
-    let (store, catalog) = (Arc::clone(&transaction.store), Arc::clone(&transaction.catalog));
-    let mut counts = Vec::new();
-    for pair in store.references.iter().filter(|[_, to]| touched.contains(&to.table)) {
-        let [from, to] = pair;
-        let table = |name: &str| catalog.place(name).map(|place| catalog.at(place).sql_rows());
-        let (of, at) = (quoted(&from.column), quoted(&to.column));
-        let mut sql = transaction.session.sql("SELECT ");
-        // The two may have different types, as keys have in a file and in a database.
-        sql.result("count(*)").push(&format!(
-            " FROM {} WHERE {of} IS NOT NULL AND CAST({of} AS TEXT) NOT IN \
-             (SELECT CAST({at} AS TEXT) FROM {} WHERE {at} IS NOT NULL)",
-            table(&from.table)?,
-            table(&to.table)?,
-        ));
-        let count = transaction.session.read(sql).await?.first().and_then(|row| row[0].as_integer());
-        counts.push((pair.clone(), count.unwrap_or_default()));
-    }
-    Ok(counts)
-}
-
-/// A reference that more rows break than before, and how many more.
-fn newly_dangling<'a>(
-    before: &'a [([Reference; 2], i64)],
-    after: &[([Reference; 2], i64)],
-) -> Option<(&'a Reference, &'a Reference, i64)> {
-    let grown = before.iter().zip(after).find(|((_, before), (_, after))| after > before);
-    grown.map(|(([from, to], before), (_, after))| (from, to, after - before))
-}
-
 async fn opened(
     store: &Arc<Inner>,
     run: &str,
     wanted: &[RunState],
     operation: &'static str,
 ) -> Result<(Transaction, RunRecord, ChangeSet), StoreError> {
-    check_ledger_since(store, run).await?;
-    let mut transaction = Transaction::begin(store, RunId(run.to_owned()), Intent::Write).await?;
+    let changes = check_ledger_since(store, run).await?;
+    let tables = changes.tables.into_keys().collect();
+    let run_id = RunId(run.to_owned());
+    let mut transaction = Transaction::begin_on(store, run_id, Intent::Write, Some(&tables)).await?;
     let (record, changes, _) = load(&store.ledger, &mut transaction.session, run).await?;
     must_be(&record, wanted, operation)?;
     transaction.run_id = record.run_id.clone();
@@ -533,12 +499,13 @@ async fn opened(
 }
 
 /// What the ledger says of a run counts only if nothing was taken out of it since. That is looked at first, without
-/// keeping others from writing.
-async fn check_ledger_since(store: &Arc<Inner>, run: &str) -> Result<(), StoreError> {
+/// keeping others from writing. Gives what the run changed.
+async fn check_ledger_since(store: &Arc<Inner>, run: &str) -> Result<ChangeSet, StoreError> {
     let mut session = store.pool.begin(Intent::Read).await?;
-    let (_, _, seq) = load(&store.ledger, &mut session, run).await?;
+    let (_, changes, seq) = load(&store.ledger, &mut session, run).await?;
     store.ledger.check_since(&mut session, seq).await?;
-    session.roll_back().await
+    session.roll_back().await?;
+    Ok(changes.unwrap_or_default())
 }
 
 fn must_be(record: &RunRecord, wanted: &[RunState], operation: &'static str) -> Result<(), StoreError> {

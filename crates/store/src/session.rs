@@ -354,6 +354,22 @@ impl Session {
         }
     }
 
+    /// Reads outside of the transaction what is committed by now.
+    pub(crate) async fn read_aside(&mut self, sql: Sql) -> Result<Rows, StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(_) => Ok(Rows::new()),
+            Connection::Postgres(connection) => connection.pool().run_aside(sql).await,
+        }
+    }
+
+    /// Has tables stay as they are until the transaction's end. What SQLite reads is of one moment, its schema too.
+    pub(crate) async fn lock_tables(&mut self, tables: &[String]) -> Result<(), StoreError> {
+        match &mut self.connection {
+            Connection::Sqlite(_) => Ok(()),
+            Connection::Postgres(connection) => connection.lock_tables(tables).await,
+        }
+    }
+
     /// Runs statements that write, in one go. When one fails the transaction must be given up.
     pub(crate) async fn write_batch(&mut self, statements: Vec<Sql>) -> Result<Vec<Rows>, StoreError> {
         self.about_to_write().await?;

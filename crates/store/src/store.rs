@@ -2,7 +2,7 @@
 
 mod tables;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -61,14 +61,21 @@ pub(crate) struct Inner {
     seeds: Option<Arc<dyn SeedReader>>,
     /// The tables of the database that are used in place; `None`: all.
     only: Option<Vec<String>>,
-    /// The tables as they were last read, and what the schema was compared by then. A transaction compares it again.
-    catalog: RwLock<(String, Arc<Catalog>)>,
+    /// The tables as they were last read. A transaction compares whether they are the same.
+    catalog: RwLock<Seen>,
     /// Says that this process is alive, once it has claimed a key.
     alive: OnceLock<Option<Alive>>,
     /// Counts runs that began again because another one had got in their way.
     pub(crate) started_again: AtomicU64,
     /// Idempotency keys of runs that ended when nothing could be written, to be given back.
     pub(crate) keys_left: Mutex<Vec<(String, RunId)>>,
+}
+
+/// The tables as they were read, and what the schema was compared by then.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    pub(crate) version: String,
+    pub(crate) catalog: Arc<Catalog>,
 }
 
 /// What is known of one table.
@@ -211,7 +218,17 @@ impl Store {
 
     /// Begins a transaction.
     pub fn begin(&self, options: BeginOptions) -> Answer<'_, Transaction> {
-        Box::pin(self.begin_limited(options.run_id, options.intent))
+        Box::pin(self.begin_limited(options, None))
+    }
+
+    /// Begins a transaction that touches these tables. Where others change a schema meanwhile, they wait for these alone;
+    /// one that is not among them may be touched too, and costs a look at the schema.
+    pub fn begin_on<'a>(
+        &'a self,
+        options: BeginOptions,
+        tables: &'a BTreeSet<String>,
+    ) -> Answer<'a, Transaction> {
+        Box::pin(self.begin_limited(options, Some(tables)))
     }
 
     /// Records a run that changed nothing: refused, failed, rolled back, or a dry run.
@@ -480,7 +497,7 @@ impl Store {
 
 impl Inner {
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner).1)
+        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner).catalog)
     }
 
     /// Appends an entry that is about no run, and commits.

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::Answer;
 use crate::access::Access;
-use crate::catalog::Catalog;
+use crate::catalog::{self, Catalog};
 use crate::changes::Changes;
 use crate::error::StoreError;
 use crate::protocol::{Call, Reply, TableView};
@@ -27,7 +27,8 @@ use crate::relation::Relation;
 use crate::row_sums;
 use crate::session::{Bounds, Intent, Session};
 use crate::sql::Dialect;
-use crate::store::Inner;
+use crate::store::{Inner, Seen};
+pub(crate) use ids::note_of_seed;
 
 /// How often a transaction begins again because the tables were changed meanwhile.
 const BEGINS_MAX: usize = 5;
@@ -40,6 +41,10 @@ pub struct Transaction {
     pub(crate) catalog: Arc<Catalog>,
     /// The same without the limits of the caller: what is kept of the run has them as little as the database.
     whole: Arc<Catalog>,
+    /// What the schema was compared by then.
+    schema_version: String,
+    /// The tables that stay as they are until its end, by their names in SQL.
+    locked: BTreeSet<String>,
     pub(crate) session: Session,
     pub(crate) changes: Changes,
     /// What the run calls outside of the tables.
@@ -63,14 +68,25 @@ pub struct Transaction {
     waited: Duration,
 }
 
-/// A transaction and the tables as it sees them.
+/// A transaction, the tables as it sees them, and which of them it has locked.
+struct Begun {
+    session: Session,
+    seen: Seen,
+    locked: BTreeSet<String>,
+}
+
+/// Begins over some tables, or over all.
 ///
 /// A transaction of PostgreSQL sees the rows of one moment, and tables as they are at any: so they are kept as they are
 /// before that moment. Where they are others than those that were known, it begins again with these.
-async fn begun(store: &Arc<Inner>, intent: Intent) -> Result<(Session, Arc<Catalog>), StoreError> {
+async fn begun(
+    store: &Arc<Inner>,
+    intent: Intent,
+    tables: Option<&BTreeSet<String>>,
+) -> Result<Begun, StoreError> {
     for _ in 0..BEGINS_MAX {
         let known = store.catalog();
-        let locks = known.lockable();
+        let locks = known.lockable(tables);
         let mut session = match store.pool.begin_over(intent, &locks).await {
             Ok(session) => session,
             // One of them may be gone.
@@ -82,9 +98,9 @@ async fn begun(store: &Arc<Inner>, intent: Intent) -> Result<(Session, Arc<Catal
                 continue;
             }
         };
-        let catalog = store.catalog_of(&mut session).await?;
-        if !store.pool.has_many_writers() || catalog.lockable() == locks {
-            return Ok((session, catalog));
+        let seen = store.catalog_of(&mut session).await?;
+        if !store.pool.has_many_writers() || seen.catalog.lockable(tables) == locks {
+            return Ok(Begun { session, seen, locked: locks.into_iter().collect() });
         }
         session.roll_back().await?;
     }
@@ -93,12 +109,24 @@ async fn begun(store: &Arc<Inner>, intent: Intent) -> Result<(Session, Arc<Catal
 
 impl Transaction {
     pub(crate) async fn begin(store: &Arc<Inner>, run_id: RunId, intent: Intent) -> Result<Self, StoreError> {
+        Self::begin_on(store, run_id, intent, None).await
+    }
+
+    /// Begins a transaction that touches these tables and hardly any other.
+    pub(crate) async fn begin_on(
+        store: &Arc<Inner>,
+        run_id: RunId,
+        intent: Intent,
+        tables: Option<&BTreeSet<String>>,
+    ) -> Result<Self, StoreError> {
         let waiting = Instant::now();
-        let (session, catalog) = begun(store, intent).await?;
+        let Begun { session, seen, locked } = begun(store, intent, tables).await?;
         Ok(Self {
             waited: waiting.elapsed(),
-            whole: Arc::clone(&catalog),
-            catalog,
+            whole: Arc::clone(&seen.catalog),
+            catalog: seen.catalog,
+            schema_version: seen.version,
+            locked,
             store: Arc::clone(store),
             session,
             changes: Changes::default(),
@@ -246,6 +274,10 @@ impl Transaction {
     }
 
     async fn query(&mut self, sql: &str, params: &Value) -> Result<Reply, StoreError> {
+        if let Some(queried) = &self.queried {
+            let names = queried.relations().map(|relation| relation.table.name.clone()).collect();
+            self.lock(&names).await?;
+        }
         let bounds = Bounds::query(&self.store.limits);
         let catalog = self.queried.as_ref().unwrap_or(&self.catalog);
         let prepared = query::prepare(catalog, self.session.dialect(), sql, params, bounds)?;
@@ -253,8 +285,28 @@ impl Transaction {
         Ok(Reply::Found { rows: found.rows, decimals: found.decimals })
     }
 
-    fn place(&self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {
+    async fn place(&mut self, table: &str) -> Result<(usize, Arc<Relation>), StoreError> {
         let place = self.catalog.visible_place(table)?;
+        self.lock(&BTreeSet::from([table.to_owned()])).await?;
         Ok((place, Arc::clone(self.catalog.at(place))))
+    }
+
+    /// Has tables stay as they are until the end, if they do not since the beginning. They may have become others since:
+    /// then the run is to start again.
+    pub(crate) async fn lock(&mut self, tables: &BTreeSet<String>) -> Result<(), StoreError> {
+        if !self.store.pool.has_many_writers() {
+            return Ok(());
+        }
+        let mut more = self.catalog.lockable(Some(tables));
+        more.retain(|table| !self.locked.contains(table));
+        if more.is_empty() {
+            return Ok(());
+        }
+        self.session.lock_tables(&more).await?;
+        if catalog::newest_version(&mut self.session).await? != self.schema_version {
+            return Err(StoreError::Conflict);
+        }
+        self.locked.extend(more);
+        Ok(())
     }
 }

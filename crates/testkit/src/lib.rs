@@ -11,3 +11,4 @@ pub mod nats;
 pub mod postgres;
 pub mod processes;
 pub mod seller;
+pub mod simulate;

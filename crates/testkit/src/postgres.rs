@@ -112,6 +112,16 @@ impl Server {
         String::from_utf8_lossy(&done.stdout).trim().to_owned()
     }
 
+    /// Runs SQL that the database may refuse, and says whether it did not.
+    ///
+    /// # Panics
+    /// If `psql` cannot be started.
+    pub fn try_psql(&self, url: &str, sql: &str) -> bool {
+        let mut psql = self.program("psql");
+        psql.args(["-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", sql]);
+        psql.stdout(Stdio::null()).stderr(Stdio::null()).status().expect("psql runs").success()
+    }
+
     fn url(&self, database: &str) -> String {
         let socket = self.socket.display().to_string().replace('/', "%2F");
         format!("postgres://ordain@{socket}/{database}")

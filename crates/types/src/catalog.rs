@@ -240,6 +240,19 @@ pub struct Param {
     pub after: Vec<String>,
     /// What it is if the request does not say it. Without one, the request must.
     pub default: Option<Value>,
+    /// What becomes of a name that no row has in `column`, or that stands alone.
+    pub new: NewNames,
+}
+
+/// What becomes of a name that no row has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NewNames {
+    /// It is asked back whether it is a new one.
+    #[default]
+    Ask,
+    /// It is taken as it is.
+    Take,
 }
 
 /// The kind of a value that an action is called with.

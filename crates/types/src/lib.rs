@@ -37,7 +37,7 @@ pub use approval::Approval;
 pub use call::{Call, TakenBack, UndoCall};
 pub use catalog::{
     Action, BoundParam, Catalog, ChangePolicy, Changes, ColumnNotes, DataNotes, DataType, DirectChanges,
-    Ending, Metric, Param, ParamKind, Phrasing, Records, Reference, TableNotes,
+    Ending, Metric, NewNames, Param, ParamKind, Phrasing, Records, Reference, TableNotes,
 };
 pub use cause::Cause;
 pub use check_status::CheckStatus;

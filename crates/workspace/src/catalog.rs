@@ -107,7 +107,9 @@ fn fault_of(action: &Action, functions: &[(String, Vec<String>)]) -> Option<Faul
 }
 
 fn fault_of_param(name: &str, param: &Param) -> Option<Fault> {
-    let given = [param.table.is_some(), param.column.is_some(), param.kind.is_some()];
+    // A name may be one of those that rows have in a column.
+    let is_name = param.kind == Some(ParamKind::Name);
+    let given = [param.table.is_some(), param.column.is_some() && !is_name, param.kind.is_some()];
     if given.iter().filter(|is| **is).count() != 1 {
         let hint = "write { table = \"…\" }, { column = \"table.column\" } or { type = \"count\" }";
         return Some((

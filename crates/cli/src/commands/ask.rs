@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ordain_cell::profile::Profile;
 use ordain_engine::{Ask, Engine, EngineError, EngineSettings, Mode, Origin, Planner};
+use ordain_store::{RunFilter, SeenBy};
 use ordain_types::{Outline, RunId, RunRecord, RunState, SourceFile, StepState, Strategy, parse_duration};
 use ordain_workspace::Workspace;
 
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   ordain ask 'do you have round sunglasses under $100?'
   ordain ask \"buy 3 classic and 1 aviator\" --dry-run   show the diff, change nothing
+  ordain ask 2                                         the second of what your last request may mean
   ordain ask \"buy 3 classic\" --plan buy.py             run buy.py as the plan for the request
   ordain ask \"buy 3 classic\" --plan buy.py --hold      keep the diff for `ordain approve`
   ordain ask \"buy 3 classic\" --plan - --json < buy.py  plan from standard input, record as JSON
@@ -166,7 +168,11 @@ async fn ask(
         (false, true) => Mode::Hold,
         (false, false) => Mode::Commit,
     };
-    let continues = match &args.continues {
+    let asked = match &args.continues {
+        Some(run) => Some(run.clone()),
+        None => asked_back(&args.request, engine).await?,
+    };
+    let continues = match &asked {
         Some(run) => Some(Box::new(engine.continued(run).await?)),
         None => None,
     };
@@ -189,6 +195,17 @@ async fn ask(
     let record = asked?;
     engine::send_calls(engine.store(), &workspace.tools, &record).await?;
     Ok(record)
+}
+
+/// The run that a number answers: the newest one of this person, if it asked back.
+async fn asked_back(request: &str, engine: &Engine) -> Result<Option<String>, EngineError> {
+    if request.trim().parse::<u32>().is_err() {
+        return Ok(None);
+    }
+    let seen_by = Some(SeenBy { who: workspace::note().who, sees_held: false });
+    let newest = engine.store().find_runs(RunFilter { seen_by, ..RunFilter::newest(1) }).await?;
+    let asked = newest.into_iter().find(|run| run.state == RunState::Declined);
+    Ok(asked.map(|run| run.run_id.to_string()))
 }
 
 pub(crate) fn print(record: &RunRecord, as_json: bool, is_verbose: bool) -> io::Result<()> {

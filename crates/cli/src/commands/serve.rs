@@ -198,6 +198,7 @@ fn take_lock(args: &Args, state: &Path) -> Result<ServeLock, ServeLockError> {
 }
 
 async fn serve(args: &Args, workspace: &Workspace, mut lock: ServeLock, found: Option<OnReady>) -> Outcome {
+    args.cluster.meet_end(workspace.store_options()).await?;
     let store = open_store(workspace).await?;
     let mut options = options(args, workspace);
     if let Err(error) = http::check_address(&options, &store).await {

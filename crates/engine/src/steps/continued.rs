@@ -87,13 +87,13 @@ impl Continued {
 }
 
 impl Engine {
-    /// What there is to go on from: a run that is committed or has answered, and whose calls were sent.
+    /// What there is to go on from: a run that is committed, has answered or asked back, and whose calls were sent.
     pub async fn continued(&self, run: &str) -> Result<Continued, EngineError> {
         let record = self.store.run(run).await?;
-        if !matches!(record.state, RunState::Committed | RunState::Answered) {
+        if !matches!(record.state, RunState::Committed | RunState::Answered | RunState::Declined) {
             return Err(EngineError::Decision {
                 message: format!("run `{}` is {}, so nothing goes on from it", record.run_id, record.state),
-                hint: "name a run that is committed or has answered".to_owned(),
+                hint: "name a run that is committed, or that has answered or asked back".to_owned(),
             });
         }
         let sent = self.store.outbox(Some(&record.run_id), CALLS_MAX as u64).await?;

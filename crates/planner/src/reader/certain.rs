@@ -1,137 +1,20 @@
-//! Whether it is certain which rows an order means, whom a pronoun means, and that conditions say what was asked. If it is
-//! not, nothing is changed or answered.
+//! Whether it is certain which rows are meant, whom a pronoun means, and that conditions say what was asked. If it is not,
+//! nothing is answered.
 
-use ordain_types::{Action, ParamKind};
 use serde_json::Value;
 
-use super::form::{Argument, Cond, Lit, Op, Operand, Path, Select};
+use super::form::{Cond, Lit, Op, Operand, Path, Select};
 use super::guard;
 use super::index::{Column, Index, Sort, What, split_name, split_text};
 use super::lexicon::{LEXICON, singular};
 use super::parse::Parser;
-use super::phrase::{Head, Np};
+use super::phrase::Np;
 use super::question::is_plain;
-use super::token::{Kind, Token};
+use super::token::Kind;
 use super::twofold::contradiction;
 use super::words;
 
 impl Parser<'_> {
-    /// Whether it is not certain which rows an order means. What the conversation was about was said before.
-    pub(crate) fn is_loosely_named(&self, np: &Np) -> bool {
-        let known = self.list().map(|rows| &rows.filter);
-        let said: Vec<&Cond> = np.conds.iter().filter(|cond| Some(*cond) != known).collect();
-        let mut parts = Vec::new();
-        for cond in &said {
-            guard::parts(cond, &mut parts);
-        }
-        // `Hamlet` is a show, and not the booking of it.
-        let is_own = |cond: &&Cond| guard::path_of(cond).is_some_and(|path| path.hops.is_empty());
-        let is_others = said.iter().any(|cond| cond.asks_others()) || !parts.iter().all(is_own);
-        // `rest Duke until 2026-12-01`: the row is named, so the day is the one of the order.
-        let names = Cond::any(np.names.clone());
-        let is_order =
-            np.is_named() && said.iter().any(|cond| **cond != names && !self.is_said_of(cond, &names));
-        // `credit never Mark Stone`: everybody else is nobody who was named.
-        let is_other = |cond: &&Cond| matches!(cond, Cond::Not(inner) if self.is_name(inner));
-        let is_described = said.len() > 1 || matches!(np.head, Head::Table | Head::Thing);
-        np.head == Head::Value && np.order.is_none() && !self.names_rows(np)
-            || !np.has_table() && is_others
-            || said.iter().any(is_other)
-            || is_order
-            || parts.iter().any(|part| self.is_part_of_title(part, is_described))
-            || parts.iter().any(|part| self.is_open_day(part) || self.is_own_name(part))
-            || !self.is_in_order(&parts)
-    }
-
-    /// Whether a word of a name, or a value, is the whole name of a row: `the Cargo with a rate of 55` is nothing else than the
-    /// Cargo. In small letters before the noun it is a kind: `2 cargo bikes`.
-    fn is_own_name(&self, cond: &Cond) -> bool {
-        let (Cond::Word(path, lit) | Cond::Cmp(path, Op::Eq, Operand::Lit(lit))) = cond else { return false };
-        let Some(at) = self.tokens.iter().position(|token| token.at.0 == lit.at.0 && lit.at.1 > 0) else {
-            return false;
-        };
-        // `with condition storm` says whose value it is.
-        let column = What::Column(path.table, path.column);
-        let is_column = |at: usize| self.index.at(self.tokens, at).iter().any(|(what, ..)| *what == column);
-        if (at.saturating_sub(3)..at).any(is_column) {
-            return false;
-        }
-        let label = self.index.tables[self.focus].label;
-        let is_label = |what: &What| matches!(what, What::Value(table, column, _) if *table == self.focus && Some(*column) == label);
-        let is_small = self.tokens[at].text.starts_with(char::is_lowercase);
-        let is_noun = |end: usize| {
-            self.index.at(self.tokens, end).iter().any(|(what, ..)| *what == What::Table(self.focus))
-        };
-        let said = self.index.at(self.tokens, at).into_iter();
-        !self.is_name(cond)
-            && said.into_iter().any(|(what, length, _)| {
-                let end = at + length;
-                is_label(&what) && self.tokens[end - 1].at.1 == lit.at.1 && !(is_small && is_noun(end))
-            })
-    }
-
-    /// Whether rows are called by a word of a name that is a whole value of another column too: in `the city of Bern`, Bern
-    /// is the city of rows, and not Markt Bern alone.
-    pub(super) fn is_named_by_value(&self, np: &Np) -> bool {
-        let mut parts = Vec::new();
-        np.conds.iter().for_each(|cond| guard::parts(cond, &mut parts));
-        parts.into_iter().any(|cond| {
-            let Cond::Word(path, lit) = cond else { return false };
-            let label = self.index.tables[path.table].label;
-            let Some(at) = self.tokens.iter().position(|token| token.at == lit.at) else { return false };
-            let is_value = |(what, length, _): (What, usize, u32)| match what {
-                What::Value(table, column, _)
-                    if table == path.table && column != path.column && length == 1 =>
-                {
-                    Some(column)
-                }
-                _ => None,
-            };
-            let value = self.index.at(self.tokens, at).into_iter().find_map(is_value);
-            let Some(column) = value.filter(|_| label == Some(path.column)) else { return false };
-            let (said, table) = (&self.tokens[at].text, &self.index.tables[path.table]);
-            let reason = format!(
-                "“{said}” is a {} of {}, and a word of a name there: name the row that is meant by its whole name",
-                table.columns[column].name.replace('_', " "),
-                table.name
-            );
-            self.trace.leaves_open(&self.tokens[at], &reason);
-            true
-        })
-    }
-
-    /// Whether a column counts percents, so that `by 2%` may mean a part of what it is or two points.
-    pub(super) fn counts_percents(&self, path: &Path, place: usize) -> bool {
-        let column = &self.index.tables[path.table].columns[path.column];
-        let words = split_name(&column.name);
-        let is_named = words.iter().any(|word| matches!(word.as_str(), "percent" | "percentage" | "pct"));
-        if column.unit.as_deref() != Some("%") && !is_named {
-            return false;
-        }
-        let token = &self.tokens[place.min(self.tokens.len() - 1)];
-        let reason = format!(
-            "{} is in percent itself: write the change without the mark if points are meant, or what it is to be",
-            column.name
-        );
-        self.trace.leaves_open(token, &reason);
-        true
-    }
-
-    /// Whether a text says something of a row that is named: `the black Moon`, `Aisha Khan from Bath`; not `Mark Stone off`.
-    fn is_said_of(&self, cond: &Cond, names: &Cond) -> bool {
-        let (Cond::Cmp(_, Op::Eq, Operand::Lit(lit)) | Cond::Word(_, lit)) = cond else { return false };
-        let mut all = Vec::new();
-        guard::parts(names, &mut all);
-        let is_before =
-            |name: &&Cond| matches!(name, Cond::Cmp(_, _, Operand::Lit(name)) if lit.at.1 <= name.at.0);
-        let is_said = |token: &&Token| token.at.1 <= lit.at.0 && !LEXICON.has("filler", &token.lower);
-        let before = self.tokens.iter().rfind(is_said);
-        let is_joined = ["in", "have", "be", "that"]
-            .iter()
-            .any(|class| before.is_some_and(|token| LEXICON.has(class, &token.lower)));
-        lit.value.is_string() && (is_joined || all.iter().all(is_before))
-    }
-
     /// `a birthday party`, in small letters, is not The Birthday Party, nor `the little horse` Little Star, nor `100 sugar` Sugar
     /// Beet, nor `2 companies` or `the company` Company.
     fn is_part_of_title(&self, cond: &Cond, is_described: bool) -> bool {
@@ -149,17 +32,6 @@ impl Parser<'_> {
                     &Value::from(stem.unwrap_or_default()),
                     is_word && is_described,
                 ))
-    }
-
-    /// Whether rows are called by a part of a name in small letters: `to the farm` is not to Stone Farm.
-    pub(super) fn is_small_part(&self, np: &Np) -> bool {
-        let is_part = |cond: &Cond| match cond {
-            Cond::Word(path, lit) => {
-                self.index.tables[path.table].label == Some(path.column) && self.small(lit).is_some()
-            }
-            _ => false,
-        };
-        np.conds.iter().any(is_part)
     }
 
     /// The last word of something that was said, if it is in small letters.
@@ -198,76 +70,6 @@ impl Parser<'_> {
             names.iter().filter(has).count() == 1
         };
         noun.lower != noun.stem && np.conds.iter().any(is_one)
-    }
-
-    /// Whether a day may be that of the order: `by 2026-12-01`, `before`, `from`. It says which row is meant only after the
-    /// name of its column (`born before 2010`), and where rows say when something was (`the lesson on 2026-12-03`).
-    fn is_open_day(&self, cond: &Cond) -> bool {
-        let (Cond::Cmp(path, _, Operand::Lit(lit)) | Cond::Days(path, lit, _)) = cond else { return false };
-        let column = &self.index.tables[path.table].columns[path.column];
-        let day = self.tokens.iter().position(|token| token.at == lit.at);
-        let Some(day) = day.filter(|_| column.sort == Sort::Day) else { return false };
-        let before = day.saturating_sub(3)..day;
-        let what = What::Column(path.table, path.column);
-        let is_named = |at: usize| self.index.at(self.tokens, at).iter().any(|(said, ..)| *said == what);
-        let ends =
-            |class: &str, at: usize| self.exact(class, at).into_iter().any(|end| self.fill(end) == day);
-        let is_span = |at: usize| ["before", "after", "since", "until"].iter().any(|class| ends(class, at));
-        let is_birth = split_name(&column.name).iter().any(|word| LEXICON.has("birth_words", word));
-        let is_other = is_birth || self.index.is_end(path.table, path.column);
-        !before.clone().any(is_named) && (before.clone().any(is_span) || is_other || !self.is_record())
-    }
-
-    /// Whether words of a name are said as they are written there: `Tom Old` is not Old Tom.
-    fn is_in_order(&self, parts: &[&Cond]) -> bool {
-        let words = parts.iter().filter_map(|cond| match cond {
-            Cond::Word(path, lit) if self.index.tables[path.table].label == Some(path.column) => {
-                Some((path, lit.value.as_str()?))
-            }
-            _ => None,
-        });
-        let words: Vec<(&Path, &str)> = words.collect();
-        let is_said = |name: &&String| {
-            let mut own = split_text(name).into_iter();
-            words.iter().all(|(_, word)| own.any(|other| other == *word || singular(&other) == *word))
-        };
-        words.len() < 2 || self.index.texts(words[0].0).iter().any(is_said)
-    }
-
-    /// `rest the Dukes`, `move the oldest shires to box 3`, `finish the jobs of Rosa Keller`: several rows, and no number says how
-    /// many of them.
-    pub(super) fn is_uncounted(
-        &self,
-        action: &Action,
-        name: &str,
-        argument: &Argument,
-        (start, end): (usize, usize),
-    ) -> bool {
-        let Argument::Row(rows) = argument else { return false };
-        let is_item = action.each.iter().any(|each| each == name);
-        let takes = |kind: ParamKind| {
-            action.params.iter().any(|(other, param)| {
-                let counts =
-                    if is_item { action.each.contains(other) } else { LEXICON.has("counts_rows", other) };
-                counts && param.kind == Some(kind)
-            })
-        };
-        let is_noun = |at: usize| {
-            let token = &self.tokens[at];
-            let mut mentions = self.index.at(self.tokens, at).into_iter();
-            token.lower != token.stem && mentions.any(|(what, ..)| what == What::Table(rows.table))
-        };
-        let about = self.about(rows.table);
-        let is_named = match &rows.filter {
-            Cond::Or(all) => all.iter().all(|cond| about.is_name(cond)),
-            one => about.is_name(one),
-        };
-        let last = &self.tokens[end - 1];
-        let is_best = rows.limit == Some(1) && rows.order.is_some() && last.lower != last.stem;
-        let is_every = |at: usize| LEXICON.has("several", self.tokens[at].word());
-        let is_several = is_best || !is_named && (start..end).any(|at| is_noun(at) || is_every(at));
-        let is_plural = self.is_plural(&rows.filter) && !takes(ParamKind::Number);
-        (is_several || is_plural) && !takes(ParamKind::Count)
     }
 
     /// Whether rows are called by a word in the plural that is not so in the data.

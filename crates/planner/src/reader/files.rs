@@ -32,7 +32,6 @@ use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, MadeRows, Reply};
 
 use catalog::Source;
-pub(crate) use catalog::described;
 pub use catalog::is_big as is_read_in_pieces;
 pub use texts::READ_DOC;
 pub(crate) use texts::of_text;
@@ -199,7 +198,7 @@ fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Repl
         "{what}, so nothing was computed; a model is needed (`model`).{} You can ask about {}.{}",
         [no_number(brief), unjoined].concat(),
         columns.join(", "),
-        super::examples(index, is_read)
+        examples(index, is_read)
     ))
 }
 
@@ -254,6 +253,23 @@ fn declined(brief: &Brief, word: Option<&str>) -> Reply {
         "the files hold no table that it could be about"
     };
     Reply::Refusal(format!("I do not understand {word}: {what}; a model is needed (`model`)."))
+}
+
+/// Two requests that are understood here, as a sentence.
+fn examples(index: &Index, is_read: impl Fn(&str) -> bool) -> String {
+    let tables = index.tables.iter().take(4);
+    let requests = tables.flat_map(|table| {
+        let rows = words::plural(&table.noun);
+        let name = |column: &super::index::Column| super::index::split_name(&column.name).join(" ");
+        let is_number = |column: &&super::index::Column| matches!(column.sort, Sort::Number | Sort::Whole);
+        let figure = table.columns.iter().rfind(is_number).map(name);
+        [figure.map(|figure| format!("{rows} with {figure} above 10")), Some(format!("how many {rows}"))]
+    });
+    let read: Vec<String> = requests.flatten().filter(|request| is_read(request)).take(2).collect();
+    if read.is_empty() {
+        return String::new();
+    }
+    format!(" For example: {}.", read.iter().map(|one| format!("“{one}”")).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -174,76 +174,6 @@ pub(crate) struct Select {
     pub(crate) asked: Asked,
 }
 
-/// One value that an action is called with.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Argument {
-    /// A value.
-    Value(Lit),
-    /// The key of the one row that is described.
-    Row(Box<Select>),
-}
-
-/// One call of an action.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
-    /// The action, by its place in the catalog.
-    pub(crate) action: usize,
-    /// What it is called with.
-    pub(crate) arguments: Vec<(String, Argument)>,
-    /// Params that the request does not say and that have no default.
-    pub(crate) missing: Vec<String>,
-}
-
-/// A change of a column that is said in so many words.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Set {
-    /// The rows: one, or the named ones.
-    pub(crate) rows: Select,
-    /// The column.
-    pub(crate) column: usize,
-    /// What becomes of it.
-    pub(crate) to: To,
-}
-
-/// What becomes of a column.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum To {
-    /// This value.
-    Value(Lit),
-    /// The row that the column then refers to.
-    Row(Box<Select>),
-    /// This value, which is said to be more, or less if not.
-    Moved(Lit, bool),
-    /// So much more, or less if negative.
-    By(Lit),
-    /// So many percent more, or less if negative.
-    Percent(Lit),
-}
-
-/// What must be so before a change is made.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Guard {
-    /// The rows that it is about.
-    pub(crate) rows: Select,
-    /// What holds for them.
-    pub(crate) cond: Cond,
-    /// For how many of them.
-    pub(crate) quantity: Quantity,
-}
-
-/// For how many rows something must hold.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantity {
-    /// For the one row.
-    One,
-    /// For each of several.
-    Every,
-    /// For at least one.
-    Some,
-    /// For none.
-    None,
-}
-
 /// What a request means.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
@@ -251,60 +181,6 @@ pub(crate) enum Form {
     Select(Box<Select>),
     /// A question about files whose answer is drawn or saved.
     Output(Output, Box<Select>),
-    /// A change through actions.
-    Calls(Vec<Call>),
-    /// A question whether an action could be carried out, and what it would come to.
-    Offer(Vec<Call>),
-    /// A change that no action covers.
-    Sets(Vec<Set>),
-    /// A new row, with what its columns hold or refer to.
-    Add(usize, Vec<(usize, Argument)>),
-    /// A row that goes.
-    Remove(Box<Select>),
-    /// A change that is made only if something is so.
-    If(Box<Guard>, Box<Form>),
-    /// Two requests, the second only if the first succeeded.
-    Both(Box<(Form, Form)>),
-    /// Something that asks for no data: a greeting, thanks.
-    Talk(&'static str),
-    /// A word about the last change, which only a person undoes, approves or rejects: the run that made it.
-    Settled(String),
-}
-
-impl Form {
-    /// Whether it changes rows.
-    pub(crate) fn is_change(&self) -> bool {
-        match self {
-            Self::Calls(_) | Self::Sets(_) | Self::Add(..) | Self::Remove(_) | Self::If(..) => true,
-            Self::Both(both) => both.0.is_change() || both.1.is_change(),
-            Self::Select(_) | Self::Output(..) | Self::Offer(_) | Self::Talk(_) | Self::Settled(_) => false,
-        }
-    }
-
-    /// Whether it changes rows without an action.
-    pub(crate) fn is_direct(&self) -> bool {
-        match self {
-            Self::Sets(_) | Self::Add(..) | Self::Remove(_) => true,
-            Self::If(.., form) => form.is_direct(),
-            Self::Both(both) => both.0.is_direct() || both.1.is_direct(),
-            Self::Select(_)
-            | Self::Output(..)
-            | Self::Calls(_)
-            | Self::Offer(_)
-            | Self::Talk(_)
-            | Self::Settled(_) => false,
-        }
-    }
-
-    /// The calls that it would make.
-    pub(crate) fn all_calls(&self) -> Vec<&Call> {
-        match self {
-            Self::Calls(calls) | Self::Offer(calls) => calls.iter().collect(),
-            Self::If(.., form) => form.all_calls(),
-            Self::Both(both) => [both.0.all_calls(), both.1.all_calls()].concat(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 impl Cond {

@@ -8,12 +8,11 @@ use ordain_types::Catalog;
 use serde_json::Value;
 
 use super::called::{is_little_name, is_time};
-use super::form::{Cond, Lit, Op, Operand, Path};
+use super::form::Path;
 use super::lexicon::{LEXICON, singular, verb_forms};
 use super::mentions::{Entry, Shared};
 use super::shape::shape;
 use super::token::{Kind, tokens};
-use super::trace::Naming;
 use crate::brief::{Brief, TableBrief, Task};
 
 pub(crate) use super::declared::{Subject, Verb};
@@ -420,24 +419,6 @@ impl Index {
         matches!(what, What::Value(table, column, _) | What::Word(table, column, _) if self.tables[*table].label == Some(*column))
     }
 
-    /// What is mentioned, in words.
-    pub(crate) fn describe(&self, what: &What) -> String {
-        let column = |table: &usize, column: &usize| {
-            format!("{}.{}", self.tables[*table].name, self.tables[*table].columns[*column].name)
-        };
-        match what {
-            What::Table(table) => format!("table {}", self.tables[*table].name),
-            What::Column(table, at) => format!("column {}", column(table, at)),
-            What::Value(table, at, _) => format!("value of {}", column(table, at)),
-            What::Word(table, at, _) => format!("word in {}", column(table, at)),
-            What::Action(which) => format!("action {}", self.catalog.actions[*which].name),
-            What::Verb(which) | What::Deeds(which) => {
-                format!("rows of {}", self.tables[self.verbs[*which].table].name)
-            }
-            What::Metric(which) => format!("metric {}", self.catalog.metrics[*which].name),
-        }
-    }
-
     /// What is left of the names that begin with some tokens.
     pub(crate) fn rest(&self, tokens: &[super::token::Token]) -> Vec<(What, String)> {
         let Some(first) = tokens.first() else { return Vec::new() };
@@ -452,61 +433,6 @@ impl Index {
                     .all(|(word, token)| *word == token.stem || *word == token.lower)
         });
         longer.map(|entry| (entry.what.clone(), entry.words[tokens.len()..].join(" "))).collect()
-    }
-
-    /// The names of a table's columns, values or rows that begin with what is typed; of a whole workspace its actions.
-    pub(crate) fn names(&self, naming: Naming, focus: usize, typed: &str, most: usize) -> Vec<String> {
-        let fits = |text: &String| text.to_lowercase().starts_with(typed);
-        let table = &self.tables[focus];
-        let mut names: Vec<String> = match naming {
-            Naming::Action => self.catalog.actions.iter().flat_map(|action| action.words.clone()).collect(),
-            Naming::Table => vec![super::words::plural(&table.noun)],
-            Naming::Column => table.columns.iter().map(|column| split_name(&column.name).join(" ")).collect(),
-            Naming::Metric => {
-                let own = self.catalog.metrics.iter().filter(|metric| metric.table == table.name);
-                own.map(|metric| metric.name.replace('_', " ")).collect()
-            }
-            Naming::Value => self.values(focus).into_iter().filter(&fits).collect(),
-        };
-        names.retain(fits);
-        names.truncate(most);
-        names
-    }
-
-    /// The values of a table that can be named, in the order of its columns.
-    fn values(&self, focus: usize) -> BTreeSet<String> {
-        let entries = self.mentions.iter().flat_map(|(_, entries)| entries);
-        let own = entries.filter_map(|entry| match &entry.what {
-            What::Value(table, _, Value::String(text)) if *table == focus => Some(text.clone()),
-            _ => None,
-        });
-        own.collect()
-    }
-
-    /// The row of a table that has a name, as a condition.
-    pub(crate) fn row_named(&self, table: usize, name: &str) -> Option<Cond> {
-        self.row_with(table, self.tables[table].label.or(self.tables[table].key)?, name)
-    }
-
-    /// The row that was offered by its name, or by its name and its key in brackets where several are called so.
-    pub(crate) fn row_offered(&self, table: usize, name: &str) -> Option<Cond> {
-        let of_key = || {
-            let (label, key) = name.strip_suffix(')')?.rsplit_once(" (")?;
-            self.row_named(table, label).and(self.row_with(table, self.tables[table].key?, key))
-        };
-        self.row_named(table, name).or_else(of_key)
-    }
-
-    /// The row whose value in a column is written so.
-    fn row_with(&self, table: usize, at: usize, text: &str) -> Option<Cond> {
-        let value = self.entries(text).find_map(|entry| match &entry.what {
-            What::Value(of, column, value) if (*of, *column) == (table, at) => {
-                (super::words::value(value) == text).then(|| value.clone())
-            }
-            _ => None,
-        })?;
-        let path = Path { hops: Vec::new(), table, column: at };
-        Some(Cond::Cmp(path, Op::Eq, Operand::Lit(Lit { value, at: (0, 0) })))
     }
 
     /// Whether a row is called by a word as it is written: `Six` may be the title of a play.
@@ -542,12 +468,6 @@ impl Index {
         let known = self.mentions.iter().filter(|(_, entries)| entries.iter().any(is_name));
         let known = known.map(|(word, _)| word.as_str()).filter(|known| known.chars().count() > 3);
         ordain_types::nearest(word, known).map(str::to_owned)
-    }
-
-    /// The forms in which a word stands in a column's texts.
-    pub(crate) fn forms(&self, table: usize, column: usize, stem: &str) -> Vec<String> {
-        let forms = self.forms.get(&(table, column, stem.to_owned()));
-        forms.into_iter().flatten().cloned().collect()
     }
 }
 

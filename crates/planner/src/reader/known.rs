@@ -21,27 +21,37 @@ const KEPT_MAX: usize = 4;
 struct Kept {
     tables: Arc<Vec<TableBrief>>,
     notes: Arc<Notes>,
-    reader: Rc<Reader>,
+    readers: Rc<Readers>,
+}
+
+/// The readers of one workspace.
+pub(crate) struct Readers {
+    /// Reads questions, in which parts of columns' names may stand for them.
+    pub(crate) questions: Reader,
+    /// Reads changes, in whole names.
+    pub(crate) changes: Reader,
 }
 
 thread_local! {
     static LAST: RefCell<VecDeque<Kept>> = const { RefCell::new(VecDeque::new()) };
 }
 
-/// The reader of requests to the store of a brief.
-pub(crate) fn reader(brief: &Brief) -> Rc<Reader> {
+/// The readers of requests to the store of a brief.
+pub(crate) fn readers(brief: &Brief) -> Rc<Readers> {
     LAST.with_borrow_mut(|last| {
         let is_same = |kept: &&Kept| {
             Arc::ptr_eq(&kept.tables, &brief.tables) && Arc::ptr_eq(&kept.notes, &brief.catalog)
         };
         if let Some(kept) = last.iter().find(is_same) {
-            return Rc::clone(&kept.reader);
+            return Rc::clone(&kept.readers);
         }
-        let reader = Rc::new(Reader::of_requests(requested(brief)));
+        let catalog = requested(brief);
+        let (questions, changes) = (Reader::of_requests(catalog.clone()), Reader::of_changes(catalog));
+        let readers = Rc::new(Readers { questions, changes });
         let (tables, notes) = (Arc::clone(&brief.tables), Arc::clone(&brief.catalog));
-        last.push_front(Kept { tables, notes, reader: Rc::clone(&reader) });
+        last.push_front(Kept { tables, notes, readers: Rc::clone(&readers) });
         last.truncate(KEPT_MAX);
-        reader
+        readers
     })
 }
 
@@ -57,6 +67,7 @@ pub(crate) fn requested(brief: &Brief) -> Catalog {
         }
         table.label = label(table, facts);
     }
+    catalog.verbs = brief.catalog.actions.iter().map(super::orders::verb).collect();
     with_terms(catalog, &brief.catalog)
 }
 

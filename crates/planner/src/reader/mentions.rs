@@ -69,11 +69,6 @@ impl<K: Clone + Eq + Hash, V: Clone + Default> Shared<K, V> {
         self.known.iter().filter(|(key, _)| !self.added.contains_key(*key)).chain(&self.added)
     }
 
-    /// The keys whose values a copy does not share.
-    pub(super) fn added(&self) -> impl ExactSizeIterator<Item = &K> {
-        self.added.keys()
-    }
-
     /// The value of a key, to be changed.
     fn value(&mut self, key: K) -> &mut V {
         if Arc::get_mut(&mut self.known).is_some() && self.added.is_empty() {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use ordain_reader::Reading;
+
 use super::explain::Unknown;
-use super::index::{Index, What};
-use super::lexicon::LEXICON;
-use super::token::{self, Token};
-use super::{Reading, follow, indexed};
+use super::known::{self, Readers};
+use super::stopped;
 use crate::brief::Brief;
 
 /// A word that the reader does not know.
@@ -26,16 +26,18 @@ pub struct Missed {
 
 /// The words that keep requests from being understood today, the most frequent first. What was taught since is left out.
 pub fn missed<'a>(brief: &Brief, requests: impl IntoIterator<Item = &'a str>) -> Vec<Missed> {
-    let index = indexed(brief);
+    let readers = known::readers(brief);
     let mut found: BTreeMap<String, Missed> = BTreeMap::new();
     for request in requests {
-        let Reading::None(Some(unknown)) = follow::read(&index, request, &[]) else { continue };
-        if unknown.is_known {
+        let is_silent = matches!(readers.questions.request(request), Reading::Silent { .. })
+            && matches!(readers.changes.change(request), Reading::Silent { .. });
+        let unknown = stopped(&readers, request);
+        if !is_silent || unknown.is_known || unknown.text.is_empty() {
             continue;
         }
         let word = unknown.text.to_lowercase();
         let entry = found.entry(word.clone()).or_insert_with(|| Missed {
-            teach: teach(&index, request, &unknown),
+            teach: teach(&readers, request, &unknown),
             request: request.to_owned(),
             times: 0,
             word,
@@ -48,45 +50,34 @@ pub fn missed<'a>(brief: &Brief, requests: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The line for a word, by the place where it is: a verb first, an adjective before a noun, else another word for rows.
-fn teach(index: &Index, request: &str, unknown: &Unknown) -> String {
+fn teach(readers: &Readers, request: &str, unknown: &Unknown) -> String {
     let word = unknown.text.to_lowercase();
     if let Some(nearest) = &unknown.nearest {
         return format!("nothing: it is probably a misspelled “{nearest}”");
     }
-    let tokens = token::tokens(request);
-    let is_order = (0..tokens.len())
-        .any(|at| index.at(&tokens, at).iter().any(|(what, ..)| matches!(what, What::Action(_))));
-    let at = tokens.iter().position(|token| token.at == unknown.at).unwrap_or_default();
-    if (is_order && at == 0) || LEXICON.has("never_taught", &word) {
-        return "nothing: it may change what is asked, as “imagine” and “instead” do; say the request without it"
-            .to_owned();
-    }
-    let table = (0..tokens.len()).find_map(|at| table_at(index, &tokens, at));
-    let name = |table: Option<usize>| table.map_or("…", |table| index.tables[table].name.as_str());
-    match () {
-        () if at == 0 && !index.catalog.actions.is_empty() => match index.catalog.actions.as_slice() {
-            [only] => format!("words = [\"{word}\", …] in [[actions]] {}", only.name),
-            _ => format!("words = [\"{word}\", …] in the [[actions]] that it means"),
-        },
-        () if table_at(index, &tokens, at + 1).is_some() => {
-            let table = name(table_at(index, &tokens, at + 1));
+    let words = readers.changes.words_in(request);
+    let at = words.iter().position(|word| word.at == unknown.at).unwrap_or_default();
+    // The table that a word names, by its noun or by something in it.
+    let table_at = |at: usize| {
+        words.get(at)?.mentions.iter().find_map(|mention| {
+            let place = mention.rsplit(' ').next()?;
+            (!mention.starts_with("action ")).then(|| place.split('.').next().unwrap_or(place).to_owned())
+        })
+    };
+    let catalog = readers.changes.catalog();
+    match (catalog.verbs.as_slice(), table_at(at + 1)) {
+        ([only], _) if at == 0 => format!("words = [\"{word}\", …] in [[actions]] {}", only.name),
+        ([_, ..], _) if at == 0 => format!("words = [\"{word}\", …] in the [[actions]] that it means"),
+        (_, Some(table)) => {
             format!("[[phrasings]] words = [\"{word}\"], table = \"{table}\", means = \"…\"")
         }
-        () => match (table, index.tables.as_slice()) {
-            (None, [only]) => {
-                format!("synonyms = [\"{word}\", …] in [tables.{}], or of one of its columns", only.name)
-            }
-            (table, _) => {
-                format!("synonyms = [\"{word}\", …] in [tables.{}], or of one of its columns", name(table))
-            }
-        },
+        _ => {
+            let only = match catalog.tables.as_slice() {
+                [only] => Some(only.name.to_string()),
+                _ => None,
+            };
+            let table = (0..words.len()).find_map(table_at).or(only).unwrap_or_else(|| "…".to_owned());
+            format!("synonyms = [\"{word}\", …] in [tables.{table}], or of one of its columns")
+        }
     }
-}
-
-/// The table that a token names, by its noun or by something in it.
-fn table_at(index: &Index, tokens: &[Token], at: usize) -> Option<usize> {
-    index.at(tokens, at).into_iter().find_map(|(what, ..)| match what {
-        What::Table(table) | What::Column(table, _) | What::Value(table, ..) => Some(table),
-        _ => None,
-    })
 }

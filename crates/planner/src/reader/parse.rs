@@ -7,7 +7,7 @@ use std::rc::Rc;
 use serde_json::{Value, json};
 
 use super::amounts;
-use super::form::{Cond, Form, Hop, Link, Lit, Path};
+use super::form::{Cond, Hop, Link, Lit, Path};
 use super::index::{Column, Index, Sort, What};
 use super::lexicon::LEXICON;
 use super::phrase::Np;
@@ -194,11 +194,6 @@ impl<'a> Parser<'a> {
             place = self.fill(place + 1);
         }
         place >= self.tokens.len()
-    }
-
-    /// Whether the request ends with a question mark.
-    pub(crate) fn is_question(&self) -> bool {
-        self.tokens.iter().any(|token| token.kind == Kind::Sign('?'))
     }
 
     /// A sign at a place.
@@ -400,24 +395,6 @@ impl<'a> Parser<'a> {
         let price = self.role("price");
         let total = price.and(self.role("quantity")).and_then(|_| self.role("amount"));
         price.into_iter().chain(total)
-    }
-
-    /// Whether the request is nothing but a greeting or thanks.
-    pub(crate) fn talk(&self) -> Option<Form> {
-        let is_all = |class: &str| {
-            let mut place = 0;
-            while let Some(end) = self.exact(class, place).into_iter().max() {
-                place = self.sign(',', end).unwrap_or(end);
-            }
-            let closes = |token: &Token| matches!(token.kind, Kind::Sign('.' | '!' | '?'));
-            place > 0 && self.tokens[place..].iter().all(closes)
-        };
-        match () {
-            () if is_all("greeting") || is_all("help") => Some(Form::Talk("greeting")),
-            () if is_all("thanks") => Some(Form::Talk("thanks")),
-            () if is_all("talk.undo") => Some(Form::Talk("undo")),
-            () => None,
-        }
     }
 
     /// Whether a column holds numbers.

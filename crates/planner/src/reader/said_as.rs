@@ -6,7 +6,7 @@ use super::index::{Index, Sort};
 
 /// A line of the plan that adds such names to the answer; nothing if there are none.
 pub(super) fn told(index: &Index, form: &Form, request: &str) -> String {
-    let (Form::Select(select) | Form::Output(_, select)) = form else { return String::new() };
+    let (Form::Select(select) | Form::Output(_, select)) = form;
     let mut all = Vec::new();
     of_condition(&select.filter, &mut all);
     if let Asked::Holds(cond) | Asked::Share { part: cond, .. } = &select.asked {

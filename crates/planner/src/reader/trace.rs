@@ -57,25 +57,9 @@ impl Naming {
             What::Value(..) | What::Word(..) | What::Verb(_) => Self::Value,
         }
     }
-
-    /// In a word.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Action => "action",
-            Self::Table => "table",
-            Self::Column => "column",
-            Self::Metric => "metric",
-            Self::Value => "value",
-        }
-    }
 }
 
 impl Trace {
-    /// A trace that notes what could come next.
-    pub(crate) fn of_next() -> Self {
-        Self { wanted: Some(RefCell::default()), ..Self::default() }
-    }
-
     /// A token was understood, up to a place.
     pub(crate) fn reached(&self, place: usize) {
         self.furthest.set(self.furthest.get().max(place));
@@ -94,11 +78,6 @@ impl Trace {
     /// The first word that leaves open what is asked.
     pub(crate) fn open(&self) -> Option<Unknown> {
         self.open.borrow().clone()
-    }
-
-    /// What was looked for after the last word.
-    pub(crate) fn wanted(&self) -> BTreeSet<Wanted> {
-        self.wanted.as_ref().map(|wanted| wanted.borrow().clone()).unwrap_or_default()
     }
 
     fn note(&self, wanted: impl FnOnce() -> Vec<Wanted>) {

@@ -4,10 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::form::{
-    Argument, Asked, Call, Cond, Form, Guard, Measure, Operand, Order, Output, Path, Quantity, Select, Set,
-    To,
-};
+use super::form::{Asked, Cond, Form, Measure, Operand, Order, Output, Path, Select};
 use super::index::{Index, Sort, split_name};
 
 /// A form in words: what the answer, the record and reports show.
@@ -15,36 +12,6 @@ pub(crate) fn reading(index: &Index, form: &Form) -> String {
     match form {
         Form::Select(select) => select_words(index, select),
         Form::Output(output, select) => format!("{}: {}", output_words(*output), select_words(index, select)),
-        Form::Calls(calls) => calls.iter().map(|call| call_words(index, call)).collect::<Vec<_>>().join("; "),
-        Form::Offer(calls) => {
-            let calls: Vec<String> = calls.iter().map(|call| call_words(index, call)).collect();
-            format!("whether to {}", calls.join("; "))
-        }
-        Form::Sets(sets) => sets.iter().map(|set| set_words(index, set)).collect::<Vec<_>>().join("; "),
-        Form::Add(table, values) => {
-            let values = values.iter().map(|(at, argument)| {
-                let name = split_name(&index.tables[*table].columns[*at].name).join(" ");
-                format!("{name} {}", argument_words(index, argument))
-            });
-            format!("add {}: {}", a(&index.tables[*table].noun), list(values))
-        }
-        Form::Remove(rows) => {
-            format!("remove {} from {}", row_words(index, rows), index.tables[rows.table].name)
-        }
-        Form::If(guard, form) => format!("{}, only if {}", reading(index, form), guard_words(index, guard)),
-        Form::Both(both) => format!("{}; then {}", reading(index, &both.0), reading(index, &both.1)),
-        Form::Talk(what) => (*what).to_owned(),
-        Form::Settled(_) => "a word about the change before".to_owned(),
-    }
-}
-
-fn guard_words(index: &Index, guard: &Guard) -> String {
-    let cond = filter_words(index, &guard.cond);
-    match guard.quantity {
-        Quantity::One => format!("{cond} for {}", row_words(index, &guard.rows)),
-        Quantity::Every => format!("{cond} for each of {}", row_words(index, &guard.rows)),
-        Quantity::Some => format!("there are {}", select_words(index, &guard.rows)),
-        Quantity::None => format!("there are no {}", select_words(index, &guard.rows)),
     }
 }
 
@@ -247,51 +214,6 @@ fn operand_words(index: &Index, operand: &Operand) -> String {
         Operand::Column(path) => column(index, path),
         Operand::Of(path, cond) => format!("the {} where {}", column(index, path), filter_words(index, cond)),
     }
-}
-
-/// A call in words.
-pub(crate) fn call_words(index: &Index, call: &Call) -> String {
-    let arguments = call
-        .arguments
-        .iter()
-        .map(|(name, argument)| format!("{} {}", name.replace('_', " "), argument_words(index, argument)));
-    format!(
-        "{}: {}",
-        index.catalog.actions[call.action].name.replace('_', " "),
-        arguments.collect::<Vec<_>>().join(", ")
-    )
-}
-
-fn argument_words(index: &Index, argument: &Argument) -> String {
-    match argument {
-        Argument::Value(lit) => value(&lit.value),
-        Argument::Row(select) => row_words(index, select),
-    }
-}
-
-/// The row that a phrase describes: by its name, or by what holds for it.
-pub(crate) fn row_words(index: &Index, select: &Select) -> String {
-    match &select.filter {
-        Cond::Cmp(path, super::form::Op::Eq, Operand::Lit(lit))
-            if path.hops.is_empty() && select.order.is_none() =>
-        {
-            value(&lit.value)
-        }
-        _ => format!("({})", select_words(index, select)),
-    }
-}
-
-fn set_words(index: &Index, set: &Set) -> String {
-    let column = &index.tables[set.rows.table].columns[set.column].name;
-    let to = match &set.to {
-        To::Value(lit) => format!("becomes {}", value(&lit.value)),
-        To::Row(select) => format!("becomes {}", row_words(index, select)),
-        To::Moved(lit, true) => format!("is raised to {}", value(&lit.value)),
-        To::Moved(lit, false) => format!("is lowered to {}", value(&lit.value)),
-        To::By(lit) => format!("changes by {}", value(&lit.value)),
-        To::Percent(lit) => format!("changes by {} %", value(&lit.value)),
-    };
-    format!("{} of {} {to}", split_name(column).join(" "), row_words(index, &set.rows))
 }
 
 /// A column in words, with the table where it is another one.

@@ -1,5 +1,7 @@
 //! Requests to the examples: what is read, what is declined, and that every program is one that may run.
 
+mod orders;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 

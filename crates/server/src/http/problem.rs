@@ -199,7 +199,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let (code, hint, detail) = (error.code(), error.hint(), error.to_string());
         let cells = match &error {
-            StoreError::RowsConflict { conflicts } => {
+            StoreError::RowsConflict { conflicts } | StoreError::NotAsShown { conflicts } => {
                 conflicts.iter().flat_map(RowConflict::cells).take(CELLS_MAX).collect()
             }
             _ => Vec::new(),
@@ -213,6 +213,9 @@ impl From<StoreError> for Problem {
             | StoreError::UnknownKey { .. } => StatusCode::NOT_FOUND,
             StoreError::WrongState { .. }
             | StoreError::RowsConflict { .. }
+            | StoreError::NotAsShown { .. }
+            | StoreError::LaterColumn { .. }
+            | StoreError::HiddenWrites { .. }
             | StoreError::Violated { .. }
             | StoreError::CallUnderWay { .. }
             | StoreError::CallDone { .. }
@@ -373,6 +376,28 @@ mod tests {
         let told = serde_json::to_string(&problem).unwrap();
         assert!(!told.contains("secret"), "{told}");
         assert!(problem.inner.as_deref().unwrap().contains("secret"));
+    }
+
+    #[test]
+    fn what_the_database_did_otherwise_is_a_conflict_with_a_code_and_a_hint() {
+        let conflict = RowConflict {
+            table: "stock".to_owned(),
+            key: [("id".to_owned(), Value::from(1))].into_iter().collect(),
+            expected: Some([("n".to_owned(), Value::from(2))].into_iter().collect()),
+            found: Some([("n".to_owned(), Value::from(3))].into_iter().collect()),
+        };
+        let (table, column) = ("stock".to_owned(), "iban".to_owned());
+        let cases = [
+            ("hidden_writes", StoreError::HiddenWrites { table: table.clone(), counted: 2, reported: 1 }),
+            ("later_column", StoreError::LaterColumn { table, column }),
+            ("not_as_shown", StoreError::NotAsShown { conflicts: vec![conflict] }),
+        ];
+        for (code, error) in cases {
+            let problem = Problem::from(error);
+            assert_eq!((problem.status, problem.code.as_str()), (409, code));
+            assert!(problem.hint.is_some(), "{code}");
+            assert_eq!(problem.errors.is_empty(), code != "not_as_shown", "the cells are named");
+        }
     }
 
     #[test]

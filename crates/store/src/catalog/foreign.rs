@@ -54,6 +54,13 @@ pub(crate) async fn version(session: &mut Session) -> Result<String, StoreError>
     Ok(rows.first().and_then(|row| row[0].as_text()).unwrap_or_default().to_owned())
 }
 
+/// The same as of now, on PostgreSQL, whatever the moment is that the transaction sees.
+pub(crate) async fn newest_version(session: &mut Session) -> Result<String, StoreError> {
+    let sql = session.sql(VERSION);
+    let rows = session.read_aside(sql).await?;
+    Ok(rows.first().and_then(|row| row[0].as_text()).unwrap_or_default().to_owned())
+}
+
 /// The tables that Ordain made, as they are in the database by now. What is no longer there is left out; `in_place` is
 /// what PostgreSQL has.
 pub(crate) async fn as_they_are(

@@ -9,6 +9,7 @@ use crate::error::StoreError;
 use crate::relation::{ABSENT, DOC_ID, Identity, Image, Kind, Relation, Shape, Storage};
 use crate::session::Session;
 use crate::sql::{Dialect, Sql, literal, quoted};
+use crate::transaction::note_of_seed;
 use crate::value;
 
 /// What is remembered of a kept table.
@@ -120,6 +121,9 @@ pub(crate) async fn load(
             sql.push(", ").bind(relation.absent(dialect, &image.values), "text").push(")");
         });
         session.write(sql).await?;
+    }
+    if let Some(note) = note_of_seed(dialect, relation, rows) {
+        session.write(note).await?;
     }
     continue_numbers(session, relation).await
 }

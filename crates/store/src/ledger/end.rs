@@ -157,7 +157,7 @@ impl Store {
             let mut session = store.pool.begin(Intent::Read).await?;
             let mut sums = serde_json::Value::Null;
             let mut report = store.ledger.verify_with_sums(&mut session, &mut sums).await?;
-            let catalog = store.catalog_of(&mut session).await?;
+            let catalog = store.catalog_of(&mut session).await?.catalog;
             for relation in catalog.relations().filter(|relation| relation.is_kept()) {
                 let name = &relation.table.name;
                 let message = match sums[name].as_str() {
@@ -202,7 +202,7 @@ pub(crate) async fn accept(store: &Inner, reason: &str, note: EntryNote) -> Resu
     let mut session = store.pool.begin(Intent::Write).await?;
     let problem = ledger.refused.lock().unwrap_or_else(PoisonError::into_inner).take();
     *ledger.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    let catalog = store.catalog_of(&mut session).await?;
+    let catalog = store.catalog_of(&mut session).await?.catalog;
     let kept: Vec<&Relation> = catalog.relations().filter(|relation| relation.is_kept()).collect();
     let sums = row_sums::renew(ledger, &mut session, &kept).await?;
     let content = json!({

@@ -52,9 +52,6 @@ const SEARCH_PATH: &str = "
 /// How often a server is asked again that is just starting.
 const STARTING_WAIT: Duration = Duration::from_millis(100);
 
-/// Tables that a transaction locks before it reads: the server has room for some thousands of locks in all.
-const LOCKED_MAX: usize = 400;
-
 /// Prepared statements that one connection keeps.
 const STATEMENTS_MAX: usize = 256;
 
@@ -324,12 +321,16 @@ impl PostgresSession {
         self.deferred = if intent == Intent::Own { Deferred::Never } else { Deferred::Nothing };
         let mut begin = begin;
         // A lock takes no snapshot, so that what is read afterwards is as it is under the lock.
-        if !tables.is_empty() && tables.len() <= LOCKED_MAX {
-            let _ = write!(begin, "; LOCK TABLE ONLY {} IN ACCESS SHARE MODE", tables.join(", ONLY "));
+        if !tables.is_empty() {
+            let _ = write!(begin, "; {}", locking(tables));
         }
         self.begin_counting(&begin).await?;
         self.phase = Phase::Open;
         Ok(())
+    }
+
+    pub(super) async fn lock_tables(&mut self, tables: &[String]) -> Result<(), StoreError> {
+        self.wait_for(&locking(tables)).await
     }
 
     /// Runs statements that may wait for others.
@@ -661,6 +662,10 @@ async fn origins(
         names.insert(place, (row.try_get(2)?, row.try_get(3)?));
     }
     Ok(places.into_iter().map(|place| names.get(&place?).cloned()).collect())
+}
+
+fn locking(tables: &[String]) -> String {
+    format!("LOCK TABLE ONLY {} IN ACCESS SHARE MODE", tables.join(", ONLY "))
 }
 
 /// How the values of a result's column are read.

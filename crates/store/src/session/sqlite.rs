@@ -575,6 +575,9 @@ fn run_one(connection: &Connection, sql: &Sql, bytes_max: u64) -> rusqlite::Resu
         bytes += weight(&row);
         found.push(row);
     }
+    drop(rows);
+    #[cfg(test)]
+    crate::cost::note(connection, &statement);
     Ok((found, false))
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError};
 use ordain_types::{Column, ColumnType, Table};
 use serde_json::json;
 
-use super::{Inner, Reseeded};
+use super::{Inner, Reseeded, Seen};
 use crate::catalog::{self, Catalog};
 use crate::error::StoreError;
 use crate::ledger::{EntryNote, NewEntry};
@@ -68,15 +68,16 @@ impl Inner {
     }
 
     fn is_read_at(&self, version: &str) -> bool {
-        self.catalog.read().unwrap_or_else(PoisonError::into_inner).0 == version
+        self.catalog.read().unwrap_or_else(PoisonError::into_inner).version == version
     }
 
     /// The tables as a transaction sees them.
-    pub(crate) async fn catalog_of(&self, session: &mut Session) -> Result<Arc<Catalog>, StoreError> {
+    pub(crate) async fn catalog_of(&self, session: &mut Session) -> Result<Seen, StoreError> {
         let version = catalog::version(session).await?;
         session.keep_statements_of(&version);
-        if self.is_read_at(&version) {
-            return Ok(self.catalog());
+        let last = self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if last.version == version {
+            return Ok(last);
         }
         let (mut relations, _) = self.known_tables(session).await?;
         // Declared order first, then what else the database has.
@@ -85,9 +86,9 @@ impl Inner {
             names.unwrap_or(usize::MAX)
         };
         relations.sort_by_key(place);
-        let catalog = Arc::new(Catalog::new(relations));
-        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = (version, Arc::clone(&catalog));
-        Ok(catalog)
+        let seen = Seen { version, catalog: Arc::new(Catalog::new(relations)) };
+        *self.catalog.write().unwrap_or_else(PoisonError::into_inner) = seen.clone();
+        Ok(seen)
     }
 
     /// The tables that are there, with the declared rules, and the declarations of those that are not.

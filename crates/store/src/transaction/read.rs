@@ -25,7 +25,7 @@ pub(super) struct Search {
 
 impl Transaction {
     pub(super) async fn search(&mut self, table: &str, search: Search) -> Result<Page, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         let compiled = self.compile(&relation, search.condition.as_ref())?;
         let limit = search.limit.unwrap_or(u64::MAX).clamp(1, self.store.limits.page_rows_max);
         let as_of = search.as_of.unwrap_or_else(|| self.changes.writes());
@@ -52,7 +52,7 @@ impl Transaction {
     }
 
     pub(super) async fn get(&mut self, table: &str, doc_ids: Vec<i64>) -> Result<Page, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         let images = self.images(place, &relation, doc_ids).await?;
         let bytes: u64 = images.iter().map(weight).sum();
         if bytes > self.store.limits.query_bytes_max {
@@ -77,7 +77,7 @@ impl Transaction {
         table: &str,
         condition: Option<Condition>,
     ) -> Result<Reply, StoreError> {
-        let (_, relation) = self.place(table)?;
+        let (_, relation) = self.place(table).await?;
         let compiled = self.compile(&relation, condition.as_ref())?;
         if !compiled.exact {
             return Ok(Reply::Count { count: None, exact: false });

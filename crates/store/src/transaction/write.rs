@@ -31,7 +31,7 @@ impl Transaction {
         rows: Vec<Row>,
         doc_ids: Option<Vec<Option<i64>>>,
     ) -> Result<Reply, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         may_write(&relation)?;
         let doc_ids = doc_ids.unwrap_or_else(|| vec![None; rows.len()]);
         if doc_ids.len() != rows.len() {
@@ -81,7 +81,7 @@ impl Transaction {
         set: Row,
         unset: Vec<String>,
     ) -> Result<Reply, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         may_write(&relation)?;
         let assignments = assignments(self.session.dialect(), &relation, set, unset)?;
         let Some(images) = self.targets(place, &relation, target).await? else {
@@ -97,7 +97,7 @@ impl Transaction {
         table: &str,
         rows: Vec<RowUpdate>,
     ) -> Result<Reply, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         may_write(&relation)?;
         let ids: Vec<i64> = rows.iter().map(|row| row.doc_id).collect();
         if ids.iter().collect::<HashSet<_>>().len() < ids.len() {
@@ -134,7 +134,7 @@ impl Transaction {
     }
 
     pub(super) async fn remove(&mut self, table: &str, target: Target) -> Result<Reply, StoreError> {
-        let (place, relation) = self.place(table)?;
+        let (place, relation) = self.place(table).await?;
         may_write(&relation)?;
         let Some(images) = self.targets(place, &relation, target).await? else {
             return Ok(Reply::Written { doc_ids: Vec::new(), exact: false });

@@ -1,6 +1,6 @@
 //! PostgreSQL as companies have it: domains, views, partitions, and migrations while the store is open.
 
-use ordain_store::{Database, Intent, Store, StoreError, StoreOptions};
+use ordain_store::{BeginOptions, Database, Intent, Store, StoreError, StoreOptions};
 use ordain_testkit::postgres::Server;
 use serde_json::{Value, json};
 
@@ -157,4 +157,72 @@ async fn a_role_is_given_the_rights_that_are_told() {
     store.apply_role("plans_of_company").await.unwrap();
     let may = "SELECT has_column_privilege('plans_of_company', 'public.account', 'id', 'SELECT')";
     assert_eq!(outside(&world, may), "t");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_keeps_only_the_tables_that_it_touches_from_being_changed() {
+    let world = World::postgres();
+    world.tamper(
+        "CREATE TABLE public.a (id int PRIMARY KEY, n int); CREATE TABLE public.b (id int PRIMARY KEY, n int);
+         CREATE TABLE public.c (id int PRIMARY KEY REFERENCES public.a ON DELETE CASCADE);
+         INSERT INTO public.a VALUES (1, 1); INSERT INTO public.b VALUES (1, 1)",
+    );
+    let store = Store::open(world.options()).await.unwrap();
+    let begun = async || {
+        let options = BeginOptions { run_id: store.new_run_id().unwrap(), intent: Intent::Beside };
+        store.begin_on(options, &["a".to_owned()].into()).await.unwrap()
+    };
+    let locked = || {
+        let sql = "SELECT string_agg(relation::regclass::text, ',' ORDER BY relation::regclass::text) FROM pg_locks
+            WHERE mode = 'AccessShareLock' AND relation IN ('a'::regclass, 'b'::regclass, 'c'::regclass) AND pid <> pg_backend_pid()";
+        outside(&world, sql)
+    };
+    let mut transaction = begun().await;
+    assert_eq!(locked(), "a,c", "the table, and the one whose rows go with it");
+    // Another table is locked when it is touched.
+    assert_eq!(all(&mut transaction, json!({"table": "b"})).await.len(), 1);
+    assert_eq!(locked(), "a,b,c");
+    transaction.roll_back().await.unwrap();
+    // One that has become another since the run began is not read as it was.
+    let mut transaction = begun().await;
+    outside(&world, "ALTER TABLE public.b ADD COLUMN late int DEFAULT 7");
+    let changed = transaction.call("search", json!({"table": "b"})).await.unwrap_err();
+    assert!(matches!(changed, StoreError::Conflict), "{changed:?}");
+    transaction.roll_back().await.unwrap();
+    let mut transaction = begun().await;
+    assert_eq!(all(&mut transaction, json!({"table": "b"})).await[0]["late"], 7);
+}
+
+/// The page that tells what rights are needed.
+const PAGE: &str = include_str!("../../../../docs/postgres.md");
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_rights_that_the_page_names_are_enough_and_others_are_not_used() {
+    let world = World::postgres();
+    world.tamper(
+        "CREATE TABLE customers (id int PRIMARY KEY, name text);
+         CREATE TABLE orders (id serial PRIMARY KEY, of int REFERENCES customers ON DELETE CASCADE);
+         CREATE TABLE wages (id int PRIMARY KEY); INSERT INTO customers VALUES (1, 'Ada'); INSERT INTO orders (of) VALUES (1)",
+    );
+    let scripts: Vec<&str> =
+        PAGE.split("```sql\n").skip(1).filter_map(|block| block.split("```").next()).collect();
+    assert_eq!(scripts.len(), 2);
+    for script in scripts {
+        outside(&world, script);
+    }
+    let url = world.url.as_deref().unwrap().replace("ordain@", "ordain_app@");
+    let mut options = StoreOptions::postgres(&url, world.folder.path());
+    let Database::Postgres { only, .. } = &mut options.database else { unreachable!() };
+    *only = Some(vec!["customers".to_owned(), "orders".to_owned()]);
+    let store = Store::open(options).await.unwrap();
+    let before =
+        outside(&world, "SELECT (SELECT json_agg(c) FROM customers c), (SELECT json_agg(o) FROM orders o)");
+    let mut transaction = begin(&store, Intent::Beside).await;
+    transaction.call("insert", json!({"table": "orders", "rows": [{"of": 1}]})).await.unwrap();
+    transaction.call("remove", json!({"table": "customers", "where": by_id(1)})).await.unwrap();
+    let run = commit(transaction).await.unwrap().run_id;
+    store.undo(run.as_str(), note()).await.unwrap();
+    let after =
+        outside(&world, "SELECT (SELECT json_agg(c) FROM customers c), (SELECT json_agg(o) FROM orders o)");
+    assert_eq!(after, before);
 }

@@ -47,4 +47,22 @@ on_both! {
         assert!(error.contains("its keys do not end in a number"), "{error}");
         assert!(next(&mut transaction, "nowhere").await.is_err());
     }
+
+    async fn a_key_that_others_have_taken_meanwhile_is_passed_over(world: World) {
+        let store = world.with_table("returns", "id", r#"[{"id": "R9", "what": "a"}]"#).await;
+        assert_eq!(add(&store, "returns").await.0, json!("R10"));
+        let mut transaction = begin(&store, Intent::Write).await;
+        let own: Vec<Value> = (11..40).map(|n| json!({ "id": format!("R{n}"), "what": "mine" })).collect();
+        transaction.call("insert", json!({ "table": "returns", "rows": own })).await.unwrap();
+        transaction.call("insert", json!({ "table": "returns", "rows": [{ "id": "R5", "what": "late" }] })).await.unwrap();
+        assert_eq!(next(&mut transaction, "returns").await, Ok(json!("R40")));
+        commit(transaction).await.unwrap();
+        assert_eq!(add(&store, "returns").await.0, json!("R41"));
+    }
+
+    async fn the_largest_key_counts_wherever_its_row_is(world: World) {
+        let seed: Vec<Value> = [3, 700, 12, 5, 8, 1, 9].map(|n| json!({ "id": format!("R{n}"), "what": "x" })).into();
+        let store = world.with_table("returns", "id", &Value::from(seed).to_string()).await;
+        assert_eq!(add(&store, "returns").await.0, json!("R701"));
+    }
 }

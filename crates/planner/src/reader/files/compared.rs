@@ -72,7 +72,7 @@ pub(super) fn different(index: &Index, sources: &[Source], form: &Form, tokens: 
 
 /// The lines that tell where rows of another table that groups are called by have one name: they were put together.
 pub(super) fn twins(index: &Index, form: &Form) -> String {
-    let (Form::Select(select) | Form::Output(_, select)) = form else { return String::new() };
+    let (Form::Select(select) | Form::Output(_, select)) = form;
     let Asked::Figure { by, .. } = &select.asked else { return String::new() };
     let mut lines = String::new();
     for path in by {

@@ -23,7 +23,7 @@ pub(super) fn add_names(index: &mut Index) {
 
 /// Asks which column is meant, where a form uses one of several that are called alike and the request does not say which.
 pub(super) fn asked(index: &Index, form: &Form, request: &str) -> Option<String> {
-    let (Form::Select(select) | Form::Output(_, select)) = form else { return None };
+    let (Form::Select(select) | Form::Output(_, select)) = form;
     let request = request.to_lowercase();
     let doubled = paths(select).into_iter().find_map(|path| {
         let (table, column) = (&index.tables[path.table], &index.tables[path.table].columns[path.column]);

@@ -46,7 +46,7 @@ struct Question<'a> {
 
 impl<'a> Question<'a> {
     fn of(index: &'a Index, form: &'a Form, tokens: &'a [Token]) -> Option<Self> {
-        let (Form::Select(select) | Form::Output(_, select)) = form else { return None };
+        let (Form::Select(select) | Form::Output(_, select)) = form;
         Some(Self { index, tokens, select })
     }
 

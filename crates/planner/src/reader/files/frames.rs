@@ -32,7 +32,6 @@ pub(crate) fn write(
     let (select, output) = match form {
         Form::Select(select) => (select, None),
         Form::Output(output, select) => (select, Some(*output)),
-        _ => return None,
     };
     let mut frame = Frame::new(index, sources, "rows", select.table);
     let mask = match &select.filter {

@@ -45,7 +45,6 @@ impl Parser<'_> {
         found.extend(self.spreads(start));
         let is_torn = |form: &Form| match form {
             Form::Select(select) | Form::Output(_, select) => self.is_torn(&select.filter),
-            _ => false,
         };
         let whole = found.into_iter().filter(|(form, end, _)| self.is_end(*end) && !is_torn(form));
         whole.map(|(form, _, cost)| (form, cost)).collect()

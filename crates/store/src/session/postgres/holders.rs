@@ -71,7 +71,7 @@ impl PostgresPool {
 
     /// Runs a statement on the connection that is always available. That is a task of its own: a caller that stops waiting in
     /// between, or that is not polled for a while, does not keep the connection from others.
-    pub(super) async fn run_aside(self: &Arc<Self>, sql: Sql) -> Result<Rows, StoreError> {
+    pub(in crate::session) async fn run_aside(self: &Arc<Self>, sql: Sql) -> Result<Rows, StoreError> {
         let pool = Arc::clone(self);
         let asked = tokio::spawn(async move {
             let mut aside = pool.aside.lock().await;

@@ -247,6 +247,9 @@ fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Re
             });
         found.push(Row { fields: fields.collect() });
     }
+    drop(rows);
+    #[cfg(test)]
+    crate::cost::note(connection, statement);
     Ok(Found { rows: found, decimals: Vec::new(), origins })
 }
 
