@@ -6,7 +6,7 @@ use ordain_types::{BoundParam, PlanSource, Round, RunId, RunKind, RunRecord};
 
 use crate::engine::Engine;
 use crate::error::EngineError;
-use crate::fingerprint::{Components, FingerprintInputs, RULES, hash};
+use crate::fingerprint::{Components, DAY, FingerprintInputs, RULES, hash};
 use crate::rounds::{Accepted, Trial as _, Tried, Try};
 use crate::story::{Story, millis};
 use crate::trial::RunTrial;
@@ -22,6 +22,8 @@ pub(crate) struct CacheKey {
     pub(crate) params: Vec<BoundParam>,
     /// The request as the reader read it, with its own values.
     reading: Option<String>,
+    /// The day that a model is told.
+    today: String,
 }
 
 impl CacheKey {
@@ -31,7 +33,10 @@ impl CacheKey {
         let key = Self::of_anybody(kind, brief, planner);
         match planner {
             Planner::Rules => key,
-            Planner::Model(_) => Self { exact: hash(&format!("of\0{who}\0{}", key.exact)), ..key },
+            Planner::Model(_) => {
+                let (exact, today) = (hash(&format!("of\0{who}\0{}", key.exact)), brief.today.clone());
+                Self { exact, today, ..key }
+            }
         }
     }
 
@@ -46,15 +51,24 @@ impl CacheKey {
                 is_usable: brief.turns.is_empty(),
                 params: Vec::new(),
                 reading: None,
+                today: String::new(),
             },
         }
+    }
+
+    /// Why a plan does not do today that a model wrote, if so. The model was told the day, and nobody sees whether the plan holds
+    /// it: as a date, a month or rows of that day.
+    fn of_another_day(&self, plan: &CachedPlan) -> Option<String> {
+        let day = plan.components.get(DAY).filter(|day| **day != self.today && !plan.pinned)?;
+        Some(format!("a model wrote it that was told that the day is {day}"))
     }
 
     /// The key of what the reader reads: requests share a plan if the same code comes of both, with values of their own.
     fn of_reading(brief: &Brief) -> Self {
         let kind = RunKind::Ask;
         let Reply::Plan(draft) = ordain_planner::reader::plan(brief) else {
-            return Self { kind, exact: String::new(), is_usable: false, params: Vec::new(), reading: None };
+            let (exact, params, today) = (String::new(), Vec::new(), String::new());
+            return Self { kind, exact, is_usable: false, params, reading: None, today };
         };
         Self {
             kind,
@@ -62,6 +76,7 @@ impl CacheKey {
             is_usable: draft.hold.is_none() && draft.reading.is_some(),
             params: draft.params,
             reading: draft.reading,
+            today: String::new(),
         }
     }
 
@@ -72,7 +87,8 @@ impl CacheKey {
         let turns: Vec<&str> =
             brief.turns.iter().flat_map(|turn| [turn.request.as_str(), turn.answer.as_str()]).collect();
         let exact = hash(&format!("ask\0{words}\0{}", serde_json::json!(turns)));
-        Self { kind: RunKind::Ask, exact, is_usable: true, params: Vec::new(), reading: None }
+        let (kind, params, today) = (RunKind::Ask, Vec::new(), String::new());
+        Self { kind, exact, is_usable: true, params, reading: None, today }
     }
 }
 
@@ -92,7 +108,8 @@ impl Engine {
     ) -> Result<Option<RunRecord>, EngineError> {
         for plan in self.store.find_plans(key.kind.as_str(), Some(&key.exact)).await? {
             let cached_plan = plan.plan_id.clone();
-            if let Some(stale) = why_stale(&plan, self.settings.fingerprint_inputs(trial.schema()), planner) {
+            let inputs = self.settings.fingerprint_inputs(trial.schema());
+            if let Some(stale) = key.of_another_day(&plan).or_else(|| why_stale(&plan, inputs, planner)) {
                 story.verdict.history.push(Round::Stale { cached_plan, stale });
                 continue;
             }
@@ -166,6 +183,10 @@ impl Engine {
     ) -> Result<String, EngineError> {
         let schema = self.store.schema();
         let code = if key.reading.is_some() { without_reading(&draft.code) } else { &draft.code };
+        let mut components = self.settings.fingerprint_inputs(&schema).components(&accepted.effects, false);
+        if !key.today.is_empty() {
+            components.insert(DAY.to_owned(), key.today.clone());
+        }
         let plan = CachedPlan {
             title: draft.title.clone(),
             model: record.plan.model.clone(),
@@ -179,7 +200,7 @@ impl Engine {
                     _ => PlanAuthor::Rules,
                 },
                 run_id: &record.run_id,
-                components: self.settings.fingerprint_inputs(&schema).components(&accepted.effects, false),
+                components,
             })
         };
         self.store.keep_plans(std::slice::from_ref(&plan)).await?;
@@ -272,5 +293,26 @@ mod tests {
         assert_ne!(key("and in May?", Some(bookings)), key("and in May?", None));
         assert_ne!(key("call it \"ABC\"", None), key("call it \"abc\"", None));
         assert_eq!(key("Bookings in May?", None), key("bookings in May?", None));
+    }
+    #[test]
+    fn a_plan_of_a_model_does_not_answer_today_with_the_day_that_it_was_written() {
+        let brief =
+            |day: &str| Brief { today: day.to_owned(), ..Brief::new(Task::Ask, "what came in today?") };
+        let key = |day: &str| CacheKey { today: day.to_owned(), ..CacheKey::of_words(&brief(day)) };
+        let run_id = RunId("06".to_owned());
+        let components = [(DAY.to_owned(), "2026-03-14".to_owned())].into();
+        let mut plan = cached_plan(Written {
+            kind: RunKind::Ask,
+            exact: "x",
+            request: "what came in today?",
+            code: "rows = orders_tbl.search(where('day') == '2026-03-14')",
+            source: PlanAuthor::Model,
+            run_id: &run_id,
+            components,
+        });
+        assert_eq!(key("2026-03-14").of_another_day(&plan), None);
+        assert!(key("2026-03-15").of_another_day(&plan).is_some_and(|why| why.contains("2026-03-14")));
+        plan.pinned = true;
+        assert_eq!(key("2026-03-15").of_another_day(&plan), None, "its owner says that it is good");
     }
 }

@@ -13,6 +13,9 @@ pub const PLAN_API_VERSION: u32 = 2;
 /// The component of plans that rules wrote.
 pub(crate) const RULES: &str = "reader";
 
+/// The component with the day that the author of a plan was told. Whoever tries the plan looks at it.
+pub(crate) const DAY: &str = "day";
+
 /// A part of what a plan depends on, and its hash or type.
 pub type Components = BTreeMap<String, String>;
 
@@ -53,7 +56,7 @@ impl FingerprintInputs<'_> {
         let is_rule = |name: &str| self.rule.is_some_and(|rule| rule.contains_key(name));
         let (rule, others): (Vec<_>, Vec<_>) = kept.iter().partition(|(name, _)| is_rule(name));
         rule.into_iter().chain(others).find_map(|(name, was)| {
-            if name.starts_with(COLUMNS_OF) {
+            if name.starts_with(COLUMNS_OF) || name == DAY {
                 return None;
             }
             if let Some(value) = name.strip_prefix(COLUMNS_WITH) {

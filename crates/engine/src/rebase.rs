@@ -26,7 +26,11 @@ impl Engine {
                 ) => {}
                 approved => return Ok(approved?),
             }
-            let held = self.store.run(run).await?;
+            // The code is the asker's, so it sees what the asker may see and no more; so does the diff that it is compared with.
+            let mut held = self.store.run(run).await?;
+            let asker = self.limits_of(&held).await?.map(|limits| self.limited(limits));
+            let asker = asker.as_ref().unwrap_or(self);
+            held = asker.store.seen(held);
             let [step] = held.plan.steps.as_slice() else { return Err(not_rebased(&held)) };
             if held.kind != RunKind::Ask {
                 return Err(not_rebased(&held));
@@ -40,11 +44,7 @@ impl Engine {
             };
             // The same change is never made twice, however often it is approved.
             ask.origin.idempotency_key = Some(format!("rebase {}", held.run_id));
-            // The code is the asker's, so it sees what the asker may see and no more.
-            match self.limits_of(&held).await? {
-                Some(limits) => self.limited(limits).ask(ask).await,
-                None => self.ask(ask).await,
-            }
+            asker.ask(ask).await
         })
     }
 

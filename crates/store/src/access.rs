@@ -7,13 +7,15 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ordain_types::{Row, RunRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::catalog::Catalog;
+use crate::catalog::{self, Catalog};
 use crate::error::StoreError;
 use crate::protocol::Call;
 use crate::relation::{Relation, shortened};
 use crate::review::Violation;
+use crate::runs;
 use crate::store::{BeginOptions, Store};
 use crate::transaction::Transaction;
 
@@ -96,7 +98,11 @@ impl CallerLimits {
         let prefix = format!("{name}.");
         for column in self.hide.iter().filter_map(|hidden| hidden.strip_prefix(&prefix)) {
             match relation.table.columns.iter_mut().find(|known| known.name == column) {
-                Some(column) => column.hidden = true,
+                Some(column) => {
+                    // It is the key by now, which names the rows everywhere.
+                    relation.table.hidden |= relation.table.key.contains(&column.name);
+                    column.hidden = true;
+                }
                 // It has another name by now, which nobody hid: better nothing of the table than too much.
                 None => relation.table.hidden = true,
             }
@@ -151,9 +157,41 @@ impl Access {
             self.limits.apply(&mut relation);
             relation
         };
-        let seen = Arc::new(Catalog::new(whole.relations().map(limited).collect()));
+        let mut relations: Vec<Relation> = whole.relations().map(limited).collect();
+        let both = std::iter::zip(whole.relations(), &relations);
+        let differ = both.filter(|(whole, limited)| {
+            whole.table.hidden != limited.table.hidden || whole.table.columns != limited.table.columns
+        });
+        let hidden = differ.map(|(whole, _)| whole.table.name.clone()).collect();
+        let is_named = |view: &str| self.limits.tables.iter().flatten().any(|table| table == view);
+        catalog::hide_what_is_made_of(&mut relations, hidden, is_named);
+        let seen = Arc::new(Catalog::new(relations));
         *view = Some((whole, Arc::clone(&seen)));
         seen
+    }
+
+    /// A record as the caller sees it. It is kept as the workspace sees it, so that whoever decides on a change is shown all
+    /// of it, and each reader is shown what its own limits leave.
+    pub(crate) fn seen(&self, whole: Arc<Catalog>, mut record: RunRecord) -> RunRecord {
+        let catalog = self.view(whole);
+        let seen = |table: &str, row: &mut Row| row.fields.retain(|(name, _)| catalog.shows(table, name));
+        record.diff.tables.retain(|table, _| catalog.visible_place(table).is_ok());
+        for (table, diff) in &mut record.diff.tables {
+            let changed = diff.changed.iter_mut();
+            let changed = changed.flat_map(|row| [&mut row.key, &mut row.before, &mut row.after]);
+            let rows = diff.added.iter_mut().chain(&mut diff.removed).chain(changed);
+            rows.for_each(|row| seen(table, row));
+        }
+        if let Some(rebase) = &mut record.rebases {
+            // Whole rows that came or went stand in the diff.
+            rebase
+                .differences
+                .retain(|cell| cell.column.as_ref().is_some_and(|column| catalog.shows(&cell.table, column)));
+        }
+        record.by_triggers.retain(|table, _| catalog.visible_place(table).is_ok());
+        // An invariant is the owner's, and may show rows that this caller may not see.
+        record.invariants.iter_mut().for_each(|result| result.rows.clear());
+        runs::with_receipt(record)
     }
 
     /// Refuses a call that the caller may not make.
@@ -177,6 +215,7 @@ impl Access {
 impl Transaction {
     /// Says that the calls from now on are those of a verb of the workspace, or of the plan itself again.
     pub fn acts_as(&mut self, verb: Option<&str>) {
+        self.changes.act(verb.is_some());
         self.in_given_verb = verb.is_some_and(|verb| self.access.as_ref().is_some_and(|it| it.gives(verb)));
     }
 }
@@ -192,6 +231,15 @@ impl Store {
     /// The limits of the caller for whom this store is, if it has any.
     pub fn limits(&self) -> Option<&CallerLimits> {
         self.access.as_deref().map(|access| &access.limits)
+    }
+
+    /// A record of a run as the caller sees it for whom this store is.
+    #[must_use]
+    pub fn seen(&self, record: RunRecord) -> RunRecord {
+        match &self.access {
+            None => record,
+            Some(access) => access.seen(self.inner.catalog(), record),
+        }
     }
 
     /// Refuses limits that name a table or column that is not there.

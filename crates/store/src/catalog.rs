@@ -19,7 +19,7 @@ use crate::error::StoreError;
 use crate::options::{Invariant, TableDeclaration};
 use crate::query::RowWise;
 use crate::query::tokens::{self, Token};
-use crate::relation::{ABSENT, Kind, Relation, shortened};
+use crate::relation::{ABSENT, DOC_ID, Kind, MadeOf, Relation, shortened};
 use crate::session::PlanAccess;
 
 /// Tables that are locked at once: the server has room for some thousands of locks in all.
@@ -72,6 +72,16 @@ impl Catalog {
         StoreError::UnknownTable { table: shortened(table), nearest: nearest.map(str::to_owned) }
     }
 
+    /// Whether a value that was read from this column may be shown. Nothing else decides that: where a value comes from
+    /// counts, and not the name under which it comes out.
+    pub(crate) fn shows(&self, table: &str, column: &str) -> bool {
+        self.visible_place(table).is_ok_and(|place| {
+            let relation = self.at(place);
+            let is_id = relation.is_kept() && column == DOC_ID;
+            is_id || relation.table.column(column).is_some_and(|column| !column.hidden)
+        })
+    }
+
     pub(crate) fn at(&self, place: usize) -> &Arc<Relation> {
         &self.relations[place]
     }
@@ -110,6 +120,40 @@ impl Catalog {
     }
 }
 
+/// Hides what is made of what is hidden: columns that are calculated from a hidden one, and views of the tables that are named
+/// first, unless their owner names the view itself.
+pub(crate) fn hide_what_is_made_of(
+    relations: &mut [Relation],
+    mut hidden: BTreeSet<String>,
+    is_named: impl Fn(&str) -> bool,
+) {
+    let mut goes_on = true;
+    while std::mem::take(&mut goes_on) {
+        for relation in relations.iter_mut() {
+            for made_of in std::mem::take(&mut relation.made_of) {
+                let table = &mut relation.table;
+                match &made_of {
+                    MadeOf::Table(from) if hidden.contains(from) && !is_named(&table.name) => {
+                        goes_on |= hidden.insert(table.name.clone());
+                        table.hidden = true;
+                    }
+                    MadeOf::Column { column, from } if table.column(from).is_some_and(|from| from.hidden) => {
+                        let made = table.columns.iter_mut().find(|made| made.name == *column && !made.hidden);
+                        if let Some(made) = made {
+                            made.hidden = true;
+                            table.hidden |= table.key.contains(column);
+                            hidden.insert(table.name.clone());
+                            goes_on = true;
+                        }
+                    }
+                    MadeOf::Table(_) | MadeOf::Column { .. } => {}
+                }
+                relation.made_of.push(made_of);
+            }
+        }
+    }
+}
+
 /// Applies what may change from one opening to the next: rules, hidden columns and limits.
 pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaration) -> Result<(), StoreError> {
     let wrong = |message: String, hint: Option<String>| StoreError::Declaration {
@@ -126,8 +170,10 @@ pub(crate) fn apply_rules(relation: &mut Relation, declaration: &TableDeclaratio
     }
     for column in &mut relation.table.columns {
         column.hidden = declaration.hidden_columns.contains(&column.name);
-        if column.hidden && declaration.key.contains(&column.name) {
-            let hint = Some("plans name rows by their key".to_owned());
+        if column.hidden && relation.table.key.contains(&column.name) {
+            let hint = "plans, diffs and people name rows by their key: hide the whole table, and let plans read a view \
+                        of it without the key";
+            let hint = Some(hint.to_owned());
             return Err(wrong(format!("the key column `{}` cannot be hidden", column.name), hint));
         }
     }

@@ -1,8 +1,8 @@
 //! The before and after images of every row that a transaction touched.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use ordain_types::{Diff, Row, RowChange, TableDiff};
+use ordain_types::{Diff, Row, RowChange, TableDiff, row_name};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -22,6 +22,10 @@ pub(crate) struct Changes {
     bytes: u64,
     /// Counts the writes, so that a scan can leave out rows that came after it began.
     writes: u64,
+    /// The call of an action that writes now.
+    act: Option<u32>,
+    /// Calls of actions so far.
+    acts: u32,
 }
 
 #[derive(Debug, Clone)]
@@ -32,6 +36,8 @@ struct Touched {
     born: Option<u64>,
     /// Where it lies now, for tables whose ids are places.
     place: i64,
+    /// The calls of actions that wrote it.
+    acts: BTreeSet<u32>,
 }
 
 /// The changes of one run in the form that is kept: all columns, hidden ones too, and the rows' ids.
@@ -47,9 +53,40 @@ pub(crate) struct KeptChange {
     pub(crate) doc_id: i64,
     pub(crate) before: Option<Row>,
     pub(crate) after: Option<Row>,
+    /// The calls of actions that wrote it. Rows that one call wrote belong together.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(crate) acts: BTreeSet<u32>,
 }
 
 impl Changes {
+    /// Writes from now on are those of another call of an action, or of none.
+    pub(crate) fn act(&mut self, is_action: bool) {
+        self.acts += u32::from(is_action);
+        self.act = is_action.then_some(self.acts);
+    }
+
+    /// Says which calls of actions wrote rows that were written again on their behalf.
+    pub(crate) fn belong(
+        &mut self,
+        table: usize,
+        relation: &Relation,
+        kept: &[KeptChange],
+    ) -> Result<(), StoreError> {
+        let name = |image: &Image| row_name(&relation.key_row(image));
+        let written = self.rows.range((table, i64::MIN)..=(table, i64::MAX));
+        let ids = written
+            .filter_map(|((_, id), row)| Some((name(row.before.as_ref().or(row.after.as_ref())?), *id)));
+        let ids: HashMap<String, i64> = ids.collect();
+        for change in kept.iter().filter(|change| !change.acts.is_empty()) {
+            let row = change.before.as_ref().or(change.after.as_ref()).cloned().unwrap_or_default();
+            let image = relation.image_of(change.doc_id, row)?;
+            let id = ids.get(&name(&image)).and_then(|id| self.rows.get_mut(&(table, *id)));
+            id.into_iter().for_each(|row| row.acts.extend(&change.acts));
+            self.acts = self.acts.max(change.acts.last().copied().unwrap_or_default());
+        }
+        Ok(())
+    }
+
     /// How many rows of one table were touched.
     pub(crate) fn rows_of(&self, table: usize) -> u64 {
         self.counts.get(&table).copied().unwrap_or_default()
@@ -79,14 +116,15 @@ impl Changes {
         let Some(doc_id) = before.as_ref().or(after.as_ref()).map(|image| image.doc_id) else { return };
         let born = before.is_none().then_some(self.writes);
         let known = self.rows.remove(&(table, doc_id));
-        let (first, born) = match known {
+        let (first, born, mut acts) = match known {
             Some(known) => {
                 *self.counts.entry(table).or_default() -= 1;
                 self.bytes -= weight(known.before.as_ref()) + weight(known.after.as_ref());
-                (known.before, known.born.filter(|_| born.is_none()).or(born))
+                (known.before, known.born.filter(|_| born.is_none()).or(born), known.acts)
             }
-            None => (before, born),
+            None => (before, born, BTreeSet::new()),
         };
+        acts.extend(self.act);
         if let Some(place) = place
             && place != doc_id
         {
@@ -100,7 +138,7 @@ impl Changes {
         }
         self.bytes += weight(first.as_ref()) + weight(after.as_ref());
         *self.counts.entry(table).or_default() += 1;
-        let touched = Touched { before: first, after, born, place: place.unwrap_or(doc_id) };
+        let touched = Touched { before: first, after, born, place: place.unwrap_or(doc_id), acts };
         self.rows.insert((table, doc_id), touched);
     }
 
@@ -180,11 +218,11 @@ impl Changes {
     /// What is kept for approval and undo.
     pub(crate) fn change_set(&self, catalog: &Catalog) -> ChangeSet {
         let mut set = ChangeSet::default();
-        for (table, before, after) in self.touched() {
-            let relation = catalog.at(table);
-            let doc_id = before.or(after).map_or(0, |image| image.doc_id);
-            let row = |image: &Image| relation.kept_row(image);
-            let change = KeptChange { doc_id, before: before.map(row), after: after.map(row) };
+        for ((table, doc_id), touched) in self.rows.iter().filter(|(_, row)| row.before != row.after) {
+            let relation = catalog.at(*table);
+            let row = |image: &Option<Image>| image.as_ref().map(|image| relation.kept_row(image));
+            let (before, after) = (row(&touched.before), row(&touched.after));
+            let change = KeptChange { doc_id: *doc_id, before, after, acts: touched.acts.clone() };
             set.tables.entry(relation.table.name.clone()).or_default().push(change);
         }
         set

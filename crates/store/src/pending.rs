@@ -85,7 +85,14 @@ impl Transaction {
                 return Ok(());
             }
             let conflicts = apply::apply(self, pending.changes.clone(), Purpose::Approve).await?;
-            if conflicts.is_empty() { Ok(()) } else { Err(StoreError::RowsConflict { conflicts }) }
+            if !conflicts.is_empty() {
+                return Err(StoreError::RowsConflict { conflicts });
+            }
+            for (table, kept) in &pending.changes.tables {
+                let place = self.catalog.place(table)?;
+                self.changes.belong(place, self.catalog.at(place), kept)?;
+            }
+            Ok(())
         })
     }
 

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::catalog::Catalog;
 use crate::error::StoreError;
-use crate::relation::{DOC_ID, Relation};
+use crate::relation::{ABSENT, DOC_ID, Relation};
 use crate::session::{Access, Bounds, Guarded};
 use crate::sql::{Datum, Dialect, literal, quoted};
 pub(crate) use row_wise::RowWise;
@@ -102,17 +102,52 @@ fn order_tells(relation: &Relation) -> bool {
     relation.indexes.iter().chain([&relation.table.key]).flatten().any(is_hidden)
 }
 
+/// Whether one of the tokens can be the name of this table.
+fn names(dialect: Dialect, tokens: &[Token], name: &str) -> bool {
+    tokens.iter().any(|token| match (token, dialect) {
+        (Token::Word(word) | Token::Quoted(word), Dialect::Sqlite) => word.eq_ignore_ascii_case(name),
+        (Token::Word(word), Dialect::Postgres) => word.to_lowercase() == name,
+        (Token::Quoted(word), Dialect::Postgres) => word == name,
+        _ => false,
+    })
+}
+
 /// The visible tables that the statement names.
 fn named_tables<'a>(catalog: &'a Catalog, dialect: Dialect, tokens: &[Token]) -> Vec<&'a Relation> {
-    let names = |name: &str| {
-        tokens.iter().any(|token| match (token, dialect) {
-            (Token::Word(word) | Token::Quoted(word), Dialect::Sqlite) => word.eq_ignore_ascii_case(name),
-            (Token::Word(word), Dialect::Postgres) => word.to_lowercase() == name,
-            (Token::Quoted(word), Dialect::Postgres) => word == name,
-            _ => false,
-        })
+    let is_named =
+        |relation: &&Relation| !relation.table.hidden && names(dialect, tokens, &relation.table.name);
+    catalog.relations().filter(is_named).collect()
+}
+
+/// Which columns of a result an owner's query may show, by where they come from. One that the query calculates is shown
+/// where the query can read nothing that is hidden.
+pub(crate) fn shown_columns(
+    catalog: &Catalog,
+    dialect: Dialect,
+    sql: &str,
+    origins: &[Option<(String, String)>],
+) -> Vec<bool> {
+    let tokens = tokens::tokens(sql).unwrap_or_default().list;
+    let is_word = |wanted: &str| names(Dialect::Sqlite, &tokens, wanted);
+    // Of statements that are put together the database tells the origin of the first one's columns.
+    let is_one = !tokens.is_empty() && !["union", "intersect", "except"].into_iter().any(is_word);
+    // Views and functions of PostgreSQL read what they do not name, and brackets quote names that these tokens do not know.
+    let is_clear = dialect == Dialect::Sqlite
+        && !tokens.is_empty()
+        && !tokens.iter().any(|token| matches!(token, Token::Symbol("[")));
+    let is_named = |relation: &Relation| {
+        let name = &relation.table.name;
+        let is_text = |token: &Token| matches!(token, Token::Text(text) if text.eq_ignore_ascii_case(name));
+        names(dialect, &tokens, name) || tokens.iter().any(is_text)
     };
-    catalog.relations().filter(|relation| !relation.table.hidden && names(&relation.table.name)).collect()
+    let reads_hidden =
+        catalog.relations().any(|relation| relation.hides() && !(is_clear && !is_named(relation)));
+    let is_shown = |origin: &Option<(String, String)>| match origin {
+        Some((_, column)) if column == ABSENT => false,
+        Some((table, column)) if is_one && reads_hidden => catalog.shows(table, column),
+        _ => !reads_hidden,
+    };
+    origins.iter().map(is_shown).collect()
 }
 
 /// Puts the statement together again.

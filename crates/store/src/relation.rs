@@ -37,6 +37,8 @@ pub(crate) struct Relation {
     pub(crate) foreign_keys: Vec<ForeignKey>,
     /// What refers to it, and follows its changes.
     pub(crate) followers: Vec<Follower>,
+    /// What its values are made of, where they are not its own.
+    pub(crate) made_of: Vec<MadeOf>,
     /// How many of its rows one run may touch.
     pub(crate) max_rows_changed: Option<u64>,
     /// Why nothing may be written, where the database and not the declaration is the reason.
@@ -49,6 +51,15 @@ pub(crate) struct Relation {
     pub(crate) notes: Vec<String>,
     /// How its seed was read, where that is worth saying.
     pub(crate) seed_notes: Vec<String>,
+}
+
+/// What values are made of that the database calculates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MadeOf {
+    /// A view reads a table.
+    Table(String),
+    /// A column is calculated from another one of its row.
+    Column { column: String, from: String },
 }
 
 /// What has the rows.
@@ -261,6 +272,11 @@ impl Relation {
                 nearest: nearest.map(str::to_owned),
             }
         })
+    }
+
+    /// Whether there is anything in it that is not shown.
+    pub(crate) fn hides(&self) -> bool {
+        self.table.hidden || self.table.columns.iter().any(|column| column.hidden)
     }
 
     pub(crate) fn position(&self, name: &str) -> Option<usize> {

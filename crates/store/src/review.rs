@@ -11,7 +11,6 @@ use crate::changes::Changes;
 use crate::error::StoreError;
 use crate::options::{Invariant, StoreLimits};
 use crate::query::{self, RowWise};
-use crate::relation::ABSENT;
 use crate::session::{Bounds, Session};
 use crate::sql::{Datum, Dialect, quoted};
 
@@ -194,12 +193,12 @@ async fn offending(
         other => other,
     })?;
     // The rows are shown to the plan's author too, who may not see everything.
-    let hidden: Vec<String> = catalog
-        .relations()
-        .flat_map(|relation| &relation.table.columns)
-        .filter(|column| column.hidden)
-        .map(|column| column.name.clone())
-        .chain([ABSENT.to_owned()])
-        .collect();
-    Ok(found.rows.into_iter().map(|row| row.without(&hidden)).collect())
+    let shown = query::shown_columns(catalog, session.dialect(), &invariant.sql, &found.origins);
+    let row = |row: Row| Row {
+        fields: std::iter::zip(row.fields, &shown)
+            .filter(|(_, is_shown)| **is_shown)
+            .map(|(field, _)| field)
+            .collect(),
+    };
+    Ok(found.rows.into_iter().map(row).collect())
 }

@@ -81,8 +81,8 @@ async fn history(
     limit: u64,
 ) -> Result<RowHistory, StoreError> {
     let inner = store.inner();
-    let catalog = inner.catalog();
-    let relation = catalog.at(catalog.place(table)?);
+    let catalog = store.catalog();
+    let relation = catalog.at(catalog.visible_place(table)?);
     let mut session = inner.pool.session().await?;
     let noted = own(session.dialect(), "row_runs");
     let mut sql = session.sql(&format!("SELECT run_id FROM {noted} WHERE table_name = "));
@@ -103,7 +103,15 @@ async fn history(
         let changes = if is_undone { told.changes.inverse() } else { told.changes };
         events.extend(changes.tables.get(&relation.table.name).into_iter().flatten().filter_map(|change| {
             let key = names(relation, change).find(|key| row_name(key) == row)?;
-            Some(event(relation, &told.record, &told.people, &told.entries, change, &key))
+            Some(event(
+                &catalog,
+                &relation.table.name,
+                &told.record,
+                &told.people,
+                &told.entries,
+                change,
+                &key,
+            ))
         }));
     }
     let is_full = runs.len() as u64 == limit;
@@ -112,7 +120,8 @@ async fn history(
 }
 
 fn event(
-    relation: &Relation,
+    catalog: &Catalog,
+    table: &str,
     record: &RunRecord,
     people: &People,
     entries: &[LedgerEntry],
@@ -132,20 +141,15 @@ fn event(
         request: record.request.clone(),
         state: record.state,
         undone_at: at(|kind| kind == "undo").map(|entry| entry.at.clone()),
-        key: shown(relation, key),
-        before: change.before.as_ref().map(|row| shown(relation, row)),
-        after: change.after.as_ref().map(|row| shown(relation, row)),
+        key: shown(catalog, table, key),
+        before: change.before.as_ref().map(|row| shown(catalog, table, row)),
+        after: change.after.as_ref().map(|row| shown(catalog, table, row)),
     }
 }
 
 /// A kept row without what plans may not see. Of a column that is gone nobody knows whether it was hidden.
-fn shown(relation: &Relation, row: &Row) -> Row {
-    let is_shown = |name: &str| {
-        let column = relation.table.columns.iter().find(|column| column.name == name);
-        column
-            .map_or(relation.table.key.is_empty() && name == crate::relation::DOC_ID, |column| !column.hidden)
-    };
-    row.fields.iter().filter(|(name, _)| is_shown(name)).cloned().collect()
+fn shown(catalog: &Catalog, table: &str, row: &Row) -> Row {
+    row.fields.iter().filter(|(name, _)| catalog.shows(table, name)).cloned().collect()
 }
 
 /// What the row of a change was called before and after it.

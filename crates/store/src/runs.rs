@@ -1,6 +1,7 @@
 //! Records of runs, and what a person may do with them: approve, reject, undo.
 
 mod dangling;
+mod except;
 mod list;
 
 use std::sync::Arc;
@@ -9,13 +10,14 @@ use ordain_types::{Grade, Rating, Receipt, RunId, RunKind, RunRecord, RunState};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+use except::leave_out;
 pub(crate) use list::altered;
 pub use list::{RunFilter, SeenBy};
 
 use crate::Answer;
 use crate::apply;
 use crate::bookkeeping::own;
-use crate::changes::{ChangeSet, KeptChange};
+use crate::changes::ChangeSet;
 use crate::error::{RowConflict, StoreError};
 use crate::ledger::{self, EntryNote, Ledger, LedgerEntry, NewEntry};
 use crate::options::Clock;
@@ -313,46 +315,6 @@ pub(crate) async fn approve(
     Box::pin(transaction.commit_as("approve", record, note)).await
 }
 
-/// Takes rows out of a diff that waits, and gives their number. Every name has to be that of a row.
-fn leave_out(
-    transaction: &Transaction,
-    changes: &mut ChangeSet,
-    except: &[String],
-) -> Result<usize, StoreError> {
-    let catalog = &transaction.catalog;
-    let mut left_out = std::collections::BTreeSet::new();
-    let before = changes.tables.values().map(Vec::len).sum::<usize>();
-    for (table, rows) in &mut changes.tables {
-        let relation = catalog.at(catalog.place(table)?);
-        let name = |row: &KeptChange| -> Result<String, StoreError> {
-            let image = row.before.as_ref().or(row.after.as_ref()).cloned().unwrap_or_default();
-            let key = relation.key_row(&relation.image_of(row.doc_id, image)?);
-            Ok(format!("{table}/{}", ordain_types::row_name(&key)))
-        };
-        let names = rows.iter().map(name).collect::<Result<Vec<_>, _>>()?;
-        let mut names = names.into_iter();
-        rows.retain(|_| match names.next().filter(|name| except.contains(name)) {
-            Some(name) => {
-                left_out.insert(name);
-                false
-            }
-            None => true,
-        });
-    }
-    if let Some(unknown) = except.iter().find(|name| !left_out.contains(*name)) {
-        let shown = crate::relation::shortened(unknown);
-        let message =
-            format!("`{shown}` is no row of the diff; a row is named `table/key`, as in `inventory/A1`");
-        return Err(StoreError::BadCall { message });
-    }
-    changes.tables.retain(|_, rows| !rows.is_empty());
-    if changes.tables.is_empty() {
-        let message = "nothing would be left of the diff; `reject` says no to all of it".to_owned();
-        return Err(StoreError::BadCall { message });
-    }
-    Ok(before - changes.tables.values().map(Vec::len).sum::<usize>())
-}
-
 impl Store {
     /// Notes what a person thinks of a run, and why, in the ledger and in the run's record.
     pub fn rate<'a>(
@@ -368,7 +330,15 @@ impl Store {
     /// For each of these held runs, the rows that changed since it saw them, so that it could not be committed as it
     /// stands.
     pub fn conflicts<'a>(&'a self, runs: &'a [RunId]) -> Answer<'a, Vec<Vec<RowConflict>>> {
-        Box::pin(conflicts(&self.inner, runs))
+        Box::pin(async move {
+            let (mut found, catalog) = (conflicts(&self.inner, runs).await?, self.catalog());
+            for conflict in found.iter_mut().flatten() {
+                let RowConflict { table, key, expected, found } = conflict;
+                let rows = [Some(key), expected.as_mut(), found.as_mut()].into_iter().flatten();
+                rows.for_each(|row| row.fields.retain(|(name, _)| catalog.shows(table, name)));
+            }
+            Ok(found)
+        })
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct Found {
     pub(crate) rows: Vec<Row>,
     /// The columns of decimals, which are numbers where those have the same digits, and else text.
     pub(crate) decimals: Vec<String>,
+    /// The table and the column that each column of the result was read from, where the database says so. Of one that is
+    /// calculated there is none; of several statements put together it is that of the first.
+    pub(crate) origins: Vec<Option<(String, String)>>,
 }
 
 /// What a statement returns.
@@ -467,10 +470,7 @@ impl Session {
     pub(crate) async fn guarded(&mut self, guarded: Guarded) -> Result<Found, StoreError> {
         self.strike("read")?;
         match &mut self.connection {
-            Connection::Sqlite(connection) => {
-                let rows = connection.guarded(guarded).await?;
-                Ok(Found { rows, decimals: Vec::new() })
-            }
+            Connection::Sqlite(connection) => connection.guarded(guarded).await,
             Connection::Postgres(connection) => connection.guarded(guarded).await,
         }
     }

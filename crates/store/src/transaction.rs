@@ -39,6 +39,8 @@ pub struct Transaction {
     pub(crate) store: Arc<Inner>,
     /// The tables as they were when the transaction began.
     pub(crate) catalog: Arc<Catalog>,
+    /// The same without the limits of the caller: what is kept of the run has them as little as the database.
+    whole: Arc<Catalog>,
     /// What the schema was compared by then.
     schema_version: String,
     /// The tables that stay as they are until its end, by their names in SQL.
@@ -121,6 +123,7 @@ impl Transaction {
         let Begun { session, seen, locked } = begun(store, intent, tables).await?;
         Ok(Self {
             waited: waiting.elapsed(),
+            whole: Arc::clone(&seen.catalog),
             catalog: seen.catalog,
             schema_version: seen.version,
             locked,

@@ -80,10 +80,17 @@ impl Diff {
     }
 }
 
-/// The values of a row's key, as people name the row.
+/// The values of a row's key, as people name the row. Several have commas in between; a comma or backslash within one of them
+/// has a backslash before it, so that no two keys have one name.
 pub fn row_name(key: &Row) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    key.fields.iter().map(|(_, value)| text(value)).collect::<Vec<_>>().join(",")
+    match key.fields.as_slice() {
+        [(_, value)] => text(value),
+        several => {
+            let escaped = |value: &Value| text(value).replace('\\', "\\\\").replace(',', "\\,");
+            several.iter().map(|(_, value)| escaped(value)).collect::<Vec<_>>().join(",")
+        }
+    }
 }
 
 /// The cells in which a row differs, by its own columns and those of the other one.
@@ -183,6 +190,20 @@ mod tests {
             "sales": {"added": [{"id": id, "amount": amount}], "removed": [], "changed": []},
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn two_keys_whose_values_hold_commas_have_two_names() {
+        let name = |values: [&str; 2]| {
+            let fields = ["a", "b"].map(str::to_owned).into_iter().zip(values.map(Value::from));
+            row_name(&Row { fields: fields.collect() })
+        };
+        assert_eq!(name(["q", "r"]), "q,r");
+        assert_eq!(name(["x,y", "z"]), "x\\,y,z");
+        assert_ne!(name(["x,y", "z"]), name(["x", "y,z"]));
+        assert_ne!(name(["x\\", "y"]), name(["x", "\\y"]));
+        let one = Row { fields: vec![("a".to_owned(), Value::from("x,y"))] };
+        assert_eq!(row_name(&one), "x,y");
     }
 
     #[test]

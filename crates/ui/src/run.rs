@@ -174,7 +174,7 @@ pub(crate) fn decision(record: &RunRecord, has_conflicts: bool, viewer: &Viewer)
                     @if has_conflicts {
                         button.primary type="submit" name="rebase" value="yes" title="The same code on the rows of today" { "Commit on today’s rows" }
                     } @else {
-                        label { span.unseen { "Rows to leave out, each as table/key" } input type="text" name="except" maxlength="2000" placeholder="Leave out: table/key" autocomplete="off"; }
+                        label { span.unseen { "Rows to leave out, each as table/key on a line of its own" } textarea name="except" rows="1" maxlength="2000" placeholder="Leave out: table/key" autocomplete="off" {} }
                         button.primary type="submit" { "Commit " (rows) }
                     }
                     button.danger type="submit" formaction=(action("reject")) { "Reject" }

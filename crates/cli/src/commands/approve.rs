@@ -10,6 +10,9 @@ Examples:
   ordain approve 06ewdk --rebase                 if its rows have moved on: the same code on the rows of today
   ordain approve 06ewdk --except inventory/SG001 all of it but this row
 
+A key of several columns has commas in between, and a comma within one of them is written \\,. Rows that one action wrote are
+left out together.
+
 If a row that the diff touches has changed meanwhile, nothing is changed, and the cells are named.
 With --rebase the new diff is committed if it differs in columns alone that `ordain.toml` lists as derived; otherwise it
 waits for approval, and what differs is shown.";

@@ -91,27 +91,6 @@ fn a_killed_executor_loses_no_purchase_and_is_used_again_when_it_is_back() {
 }
 
 #[test]
-fn the_same_code_is_run_once_where_it_always_gives_the_same() {
-    let (shop, executor) = (Shop::new(10), Served::start(&[]));
-    let server = serve(&shop, &[&executor]);
-    let exec = |code: &str| {
-        let record = server.post("/v1/exec", &json!({ "code": code })).json();
-        (record["outcome"]["stdout"].as_str().unwrap().to_owned(), record["run_id"].clone())
-    };
-    let first = exec("print(sum(range(10)))");
-    executor.wait_for("job");
-    let again = exec("print(sum(range(10)))");
-    assert_eq!((first.0.as_str(), again.0.as_str()), ("45\n", "45\n"));
-    assert_ne!(first.1, again.1, "each is a run with a record of its own");
-    assert_eq!(figure(&server, "ordain_executions_reused_total"), "1");
-    let clock = "import time\nprint(time.time_ns())";
-    assert_ne!(exec(clock).0, exec(clock).0, "code that looks at the clock runs each time");
-    executor.wait_for("job");
-    executor.wait_for("job");
-    assert_eq!(figure(&server, "ordain_executions_reused_total"), "1");
-}
-
-#[test]
 fn without_executors_a_server_is_not_ready_and_says_why() {
     let shop = Shop::new(10);
     let server = Server::start(&shop.root, &["--executor", "http://127.0.0.1:1"], |_| {});

@@ -4,7 +4,6 @@
 //! begun. After that the host may have read or written something, so the failure is returned ([`CellError::Cut`]), and
 //! the holder of the transaction rolls it back and starts again.
 
-mod cache;
 mod member;
 
 use std::collections::HashMap;
@@ -18,7 +17,6 @@ use tokio::task::JoinHandle;
 
 use super::remote::{ConnectError, Failed, RemoteExecutor, RemoteOptions};
 use super::status::RETRY_AFTER;
-use cache::Cache;
 use member::Member;
 pub use member::MemberState;
 
@@ -34,8 +32,6 @@ pub struct PoolOptions {
     pub probe_every: Duration,
     /// How long a job waits for a place when all executors are full.
     pub busy_wait_max: Duration,
-    /// How much memory is spent on executions that are kept for the next identical job; 0 keeps none.
-    pub cache_bytes_max: usize,
 }
 
 impl Default for PoolOptions {
@@ -44,7 +40,6 @@ impl Default for PoolOptions {
             remote: RemoteOptions::default(),
             probe_every: Duration::from_secs(1),
             busy_wait_max: Duration::from_secs(30),
-            cache_bytes_max: 64 << 20,
         }
     }
 }
@@ -57,7 +52,6 @@ pub struct ExecutorPool {
     turn: AtomicUsize,
     /// Which executor has a session.
     sessions: Mutex<HashMap<String, usize>>,
-    cache: Cache,
     options: PoolOptions,
     probes: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -85,7 +79,6 @@ impl ExecutorPool {
             members: RwLock::default(),
             turn: AtomicUsize::new(0),
             sessions: Mutex::default(),
-            cache: Cache::new(options.cache_bytes_max),
             options: options.clone(),
             probes: Mutex::default(),
         }
@@ -124,31 +117,6 @@ impl ExecutorPool {
             member.remote.take_up(clients);
         }
         Ok(())
-    }
-
-    /// How many jobs were answered from earlier identical ones.
-    pub fn cache_hits(&self) -> u64 {
-        self.cache.hits()
-    }
-
-    async fn run_somewhere(
-        &self,
-        job: Job,
-        host: &mut dyn Host,
-        output: &mut dyn Output,
-    ) -> Result<Execution, CellError> {
-        if job.session.is_some() {
-            return self.run_on_any(&job, host, output).await;
-        }
-        let key = self.cache.key(&job).await;
-        if let Some(execution) = key.as_ref().and_then(|key| self.cache.get(key, output)) {
-            return Ok(execution);
-        }
-        let execution = self.run_on_any(&job, host, output).await?;
-        if let Some(key) = key {
-            self.cache.keep(key, &execution);
-        }
-        Ok(execution)
     }
 
     /// Gives the job to one executor after the other, until one takes it.
@@ -272,7 +240,7 @@ impl Executor for ExecutorPool {
         host: &'a mut dyn Host,
         output: &'a mut dyn Output,
     ) -> ExecutionFuture<'a> {
-        Box::pin(self.run_somewhere(job, host, output))
+        Box::pin(async move { self.run_on_any(&job, host, output).await })
     }
 
     fn end_session<'a>(&'a self, name: &'a str) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {

@@ -72,6 +72,10 @@ impl Caller {
     /// Whether it has the scope.
     pub(crate) fn may(&self, wanted: Scope) -> bool {
         let Some(key) = &self.key else { return true };
+        // Who decides on what others change has to see all of it.
+        if self.is_limited() && matches!(wanted, Scope::Approve | Scope::Admin) {
+            return false;
+        }
         let scopes = key.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok());
         scopes.into_iter().any(|scope| scope.allows(wanted))
     }

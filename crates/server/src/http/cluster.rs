@@ -211,14 +211,14 @@ impl Service {
         let (run, claim) = (&about.run_id, about.claim.as_deref().unwrap_or_default());
         let told = |record: RunRecord| Some(Problem::recorded(&record).map_or(Ok(record), Err));
         if let Some(record) = self.recorded(run, claim).await? {
-            return Ok(told(record));
+            return Ok(told(self.as_asked(&about.who, record).await));
         }
         if self.engine().store().queued(run).await?.is_some() {
             return Ok(None);
         }
         // It may have ended between these two looks.
         if let Some(record) = self.recorded(run, claim).await? {
-            return Ok(told(record));
+            return Ok(told(self.as_asked(&about.who, record).await));
         }
         let problem = end.and_then(|end| end.problem).map(Problem::from);
         Ok(Some(Err(problem.unwrap_or_else(|| lost(run)))))

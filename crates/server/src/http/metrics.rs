@@ -22,7 +22,7 @@ const OTHER: &str = "other";
 const BOUNDS_ROUNDS: [f64; 6] = [0.0, 1.0, 2.0, 3.0, 5.0, 10.0];
 
 /// What each figure means.
-const HELP: [Help; 39] = [
+const HELP: [Help; 38] = [
     ("ordain_approvals_pending", "gauge", "Runs whose diff waits for approval."),
     ("ordain_cache_requests_total", "counter", "Requests by whether the plan cache had a plan."),
     ("ordain_cell_ends_total", "counter", "Runs by how their code ended."),
@@ -42,7 +42,6 @@ const HELP: [Help; 39] = [
     ("ordain_connections_open", "gauge", "Connections that are open."),
     ("ordain_criteria_total", "counter", "Criteria of steps by whether they held."),
     ("ordain_declined_total", "counter", "Requests that were not carried out, by what their plan says."),
-    ("ordain_executions_reused_total", "counter", "Jobs answered from an earlier identical one."),
     ("ordain_executors", "gauge", "Executors by whether they get jobs."),
     ("ordain_http_request_duration_seconds", "histogram", "Time to answer a request."),
     ("ordain_info", "gauge", "What is running."),
@@ -277,7 +276,6 @@ pub(crate) async fn scrape(
         for (state, count) in [("well", well), ("sick", members.len() - well)] {
             gauges.push(("ordain_executors", format!("state=\"{state}\""), count.to_string()));
         }
-        gauges.push(figure("ordain_executions_reused_total", &pool.cache_hits()));
         gauges.push(figure("ordain_queue_depth", &members.iter().map(|member| member.waiting).sum::<u64>()));
     }
     let cluster = &service.inner.options.cluster;

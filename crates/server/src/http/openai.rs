@@ -201,7 +201,9 @@ async fn settled(watching: &Watching, wanted: &Wanted) -> Result<(RunRecord, Rep
         Ok(record) => record.clone(),
         Err(problem) => match store.run(begun.as_str()).await {
             // Something failed behind the commit; the answer reports what was committed.
-            Ok(record) if retries::changed(&record) => record,
+            Ok(record) if retries::changed(&record) => {
+                watching.service.as_asked(&run.about.who, record).await
+            }
             _ => return Err(problem.clone()),
         },
     };

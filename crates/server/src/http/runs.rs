@@ -7,7 +7,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use ordain_engine::{Decision as Waited, Engine, EngineError, Planner};
-use ordain_store::{EntryNote, Owned, RunFilter, Store, StoreError};
+use ordain_store::{EntryNote, RunFilter, StoreError};
 use ordain_types::{Grade, RunId, RunRecord, RunState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -84,11 +84,10 @@ pub(crate) async fn list(
     let mut next_cursor = None;
     if state != Some(None) {
         let states = state.flatten().into_iter().collect();
-        let seen_by = may.caller.seen_by();
-        let filter = RunFilter { states, seen_by, before, ..RunFilter::newest(limit) };
-        let (found, next) = page(service.engine().store(), filter).await?;
+        let filter = RunFilter { states, before, ..RunFilter::newest(limit) };
+        let (found, next) = page(&service, &may.caller, filter).await?;
         next_cursor = next;
-        runs.extend(found.into_iter().map(|run| Listed::Ended(Box::new(run.record.told().into_owned()))));
+        runs.extend(found.into_iter().map(|record| Listed::Ended(Box::new(record.told().into_owned()))));
     }
     let headers = cursor::link("/v1/runs", next_cursor.as_deref());
     Ok((headers, answer::json(&RunPage { runs, next_cursor })).into_response())
@@ -96,14 +95,15 @@ pub(crate) async fn list(
 
 /// A page of records, and where the next one begins, if there is one.
 pub(crate) async fn page(
-    store: &Store,
+    service: &Service,
+    caller: &Caller,
     filter: RunFilter,
-) -> Result<(Vec<Owned>, Option<String>), StoreError> {
-    let found = store.find_owned_runs(filter.clone()).await?;
-    let Some(last) = found.last().map(|run| run.record.run_id.clone()) else { return Ok((found, None)) };
+) -> Result<(Vec<RunRecord>, Option<String>), StoreError> {
+    let found = service.runs_seen_by(caller, filter.clone()).await?;
+    let Some(last) = found.last().map(|record| record.run_id.clone()) else { return Ok((found, None)) };
     // A page with large records is short, so only a look behind the last one tells whether there are more.
     let behind = RunFilter { before: Some(last.clone()), limit: 1, ..filter };
-    let more = !store.find_runs(behind).await?.is_empty();
+    let more = !service.runs_seen_by(caller, behind).await?.is_empty();
     Ok((found, more.then(|| cursor::write(last.as_str()))))
 }
 
@@ -155,7 +155,7 @@ pub(crate) enum Decision {
 pub(crate) struct HowToApprove {
     /// Where rows have moved on: run the same code on the rows of today.
     pub(crate) rebase: bool,
-    /// Rows that are left out, each as `table/key`.
+    /// Rows that are left out, each as `table/key`, with those that the same action wrote.
     #[schema(example = json!(["inventory/SUNG01"]))]
     pub(crate) except: Vec<String>,
 }
@@ -317,7 +317,8 @@ impl Service {
     ) -> Result<RunRecord, Problem> {
         let seen = self.run_seen_by(caller, run).await?;
         let note = EntryNote::by(&caller.id, through);
-        let record = self.engine().store().rate(seen.run_id.as_str(), grade, why, note).await?;
+        self.engine().store().rate(seen.run_id.as_str(), grade, why, note).await?;
+        let record = self.run_seen_by(caller, seen.run_id.as_str()).await?;
         self.inner.metrics.count("ordain_ratings_total", &format!("rating=\"{}\"", grade.as_str()));
         Ok(record)
     }
@@ -347,8 +348,8 @@ async fn decide(
     run: &str,
     decision: Decision,
 ) -> Result<Response, Problem> {
-    let seen = service.run_seen_by(caller, run).await?;
     let note = EntryNote::by(&caller.id, "http");
+    let seen = service.run_seen_by(caller, run).await?;
     let record = service.decide(seen.run_id.as_str(), decision, note).await?;
     context.is_about(record.run_id.as_str());
     Ok((HeaderMap::new(), answer::json(&record.told())).into_response())
@@ -364,7 +365,11 @@ impl Service {
     ) -> Result<RunRecord, EngineError> {
         let store = self.engine().store();
         match decision {
-            Decision::Approve(how) if how.rebase => self.engine().approve_rebased(run, note).await,
+            Decision::Approve(how) if how.rebase => {
+                let record = self.engine().approve_rebased(run, note).await?;
+                // What ran again for its asker is shown to who decides.
+                Ok(store.run(record.run_id.as_str()).await?)
+            }
             Decision::Approve(how) => Ok(store.approve_except(run, &how.except, note).await?),
             Decision::Reject => Ok(store.reject(run, note).await?),
             Decision::Undo => {

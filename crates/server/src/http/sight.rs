@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::http::StatusCode;
 use ordain_engine::Engine;
-use ordain_store::{CallerLimits, Owned, SeenBy, StoreError};
-use ordain_types::{RunRecord, RunState};
+use ordain_store::{CallerLimits, Owned, RunFilter, SeenBy, Store, StoreError};
+use ordain_types::{Diff, RunRecord, RunState};
 
 use super::caller::{Caller, Scope};
 use super::live::LiveRun;
@@ -89,10 +89,41 @@ impl Service {
         }
     }
 
+    /// The store as a caller sees it.
+    pub(crate) fn store_for(&self, caller: &Caller) -> Store {
+        self.engine_for(caller).store().clone()
+    }
+
     /// The record of a run that the caller may see.
     pub(crate) async fn run_seen_by(&self, caller: &Caller, run: &str) -> Result<RunRecord, Problem> {
         let found = self.engine().store().owned_run(run).await?;
-        if caller.sees(&found) { Ok(found.record) } else { Err(unknown(run)) }
+        if caller.sees(&found) { Ok(self.as_seen(caller, found.record)) } else { Err(unknown(run)) }
+    }
+
+    /// A record as a caller sees it.
+    pub(crate) fn as_seen(&self, caller: &Caller, record: RunRecord) -> RunRecord {
+        self.store_for(caller).seen(record)
+    }
+
+    /// A record as its asker sees it, whose run another node carried out.
+    pub(crate) async fn as_asked(&self, who: &str, record: RunRecord) -> RunRecord {
+        match self.inner.keys.find(who).await {
+            Ok(None) => record,
+            Ok(key) => self.as_seen(&Caller { id: who.to_owned(), key }, record),
+            // Without its limits nothing of what it may see is certain.
+            Err(_) => RunRecord { diff: Diff::default(), invariants: Vec::new(), rebases: None, ..record },
+        }
+    }
+
+    /// The records of the runs that a caller sees and that meet a filter, newest first.
+    pub(crate) async fn runs_seen_by(
+        &self,
+        caller: &Caller,
+        filter: RunFilter,
+    ) -> Result<Vec<RunRecord>, StoreError> {
+        let filter = RunFilter { seen_by: caller.seen_by(), ..filter };
+        let found = self.engine().store().find_runs(filter).await?;
+        Ok(found.into_iter().map(|record| self.as_seen(caller, record)).collect())
     }
 
     /// A run that goes on, here or on another node, or ended here a moment ago, if the caller asked for it.

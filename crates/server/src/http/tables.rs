@@ -3,8 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use ordain_store::{
-    BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, RowEvent, RowHistory, Store, StoreError,
-    TableInfo,
+    BeginOptions, Call, Condition, Intent, Page as RowPage, Reply, RowEvent, RowHistory, Store, TableInfo,
 };
 use ordain_types::{Row, RunId};
 use serde::{Deserialize, Serialize};
@@ -15,7 +14,6 @@ use super::body::{Path, Query};
 use super::caller::{Caller, May, Read};
 use super::cursor::{self, Page};
 use super::problem::Problem;
-use super::requests::shortened;
 use super::schema;
 use super::service::Service;
 
@@ -156,19 +154,8 @@ pub(crate) async fn history_seen_by(
     before: Option<&RunId>,
     limit: u64,
 ) -> Result<RowHistory, Problem> {
-    let tables = shown(service.engine_for(caller).store()).await?;
-    let columns = tables.into_iter().find(|info| info.table.name == table).map(|info| info.table.columns);
-    let columns =
-        columns.ok_or_else(|| StoreError::UnknownTable { table: shortened(table), nearest: None })?;
-    let seen_by = caller.seen_by();
-    let store = service.engine().store();
-    let mut history = store.row_history(table, row, seen_by.as_ref(), before, limit).await?;
-    let is_shown = |name: &str| name == "doc_id" || columns.iter().any(|column| column.name == name);
-    for event in &mut history.events {
-        let rows = [Some(&mut event.key), event.before.as_mut(), event.after.as_mut()];
-        rows.into_iter().flatten().for_each(|row| row.fields.retain(|(name, _)| is_shown(name)));
-    }
-    Ok(history)
+    let (store, seen_by) = (service.store_for(caller), caller.seen_by());
+    Ok(store.row_history(table, row, seen_by.as_ref(), before, limit).await?)
 }
 
 /// A page of rows that meet a condition.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use ordain_types::{Column, ColumnType, Table};
 
 use crate::error::StoreError;
-use crate::relation::{Filled, Follow, Follower, ForeignKey, Identity, Item, Kind, Relation, Shape, Storage};
+use crate::relation::{
+    Filled, Follow, Follower, ForeignKey, Identity, Item, Kind, MadeOf, Relation, Shape, Storage,
+};
 use crate::session::{Rows, Session};
 
 /// A domain is its base type. Types come without their length: a cast to `varchar(10)` would cut a longer text without a
@@ -76,9 +78,30 @@ UNION ALL
 SELECT tablename::text, rulename::text FROM pg_catalog.pg_rules WHERE schemaname = current_schema()
 ORDER BY 1, 2";
 
+/// What views read, and what columns are calculated from.
+const MADE_OF: &str = "
+SELECT c.relname::text, NULL::text, f.relname::text
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+JOIN pg_catalog.pg_rewrite r ON r.ev_class = c.oid
+JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass AND d.objid = r.oid
+JOIN pg_catalog.pg_class f ON f.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_class'::regclass AND f.oid <> c.oid
+WHERE c.relkind IN ('v', 'm')
+UNION
+SELECT c.relname::text, a.attname::text, f.attname::text
+FROM pg_catalog.pg_class c
+JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+LEFT JOIN pg_catalog.pg_attrdef e ON e.adrelid = c.oid AND e.adnum = a.attnum
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::regclass AND d.refobjid = c.oid
+  AND (d.classid = 'pg_catalog.pg_attrdef'::regclass AND d.objid = e.oid
+    OR d.classid = 'pg_catalog.pg_class'::regclass AND d.objid = c.oid AND d.objsubid = a.attnum)
+JOIN pg_catalog.pg_attribute f ON f.attrelid = c.oid AND f.attnum = d.refobjsubid AND f.attnum <> a.attnum
+ORDER BY 1, 2, 3";
+
 /// The tables of the current schema.
 pub(crate) async fn introspect(session: &mut Session) -> Result<Vec<Relation>, StoreError> {
-    let statements = [COLUMNS, KEYS, INDEXES, FOREIGN_KEYS, TRIGGERS].map(|text| session.sql(text));
+    let statements = [COLUMNS, KEYS, INDEXES, FOREIGN_KEYS, TRIGGERS, MADE_OF].map(|text| session.sql(text));
     let mut results = session.read_all(statements.into()).await?.into_iter();
     let mut next = || results.next().unwrap_or_default();
     let mut relations = columns(next());
@@ -93,6 +116,14 @@ pub(crate) async fn introspect(session: &mut Session) -> Result<Vec<Relation>, S
         if let Some(relation) = relations.get_mut(text(&row, 0)) {
             relation.notes.push(trigger_note(text(&row, 1)));
         }
+    }
+    for row in next() {
+        let from = text(&row, 2).to_owned();
+        let made_of = match text(&row, 1) {
+            "" => MadeOf::Table(from),
+            column => MadeOf::Column { column: column.to_owned(), from },
+        };
+        relations.entry(text(&row, 0).to_owned()).and_modify(|relation| relation.made_of.push(made_of));
     }
     Ok(relations.into_values().collect())
 }
@@ -126,6 +157,7 @@ fn columns(rows: Rows) -> BTreeMap<String, Relation> {
             indexes: Vec::new(),
             foreign_keys: Vec::new(),
             followers: Vec::new(),
+            made_of: Vec::new(),
             max_rows_changed: None,
             read_only_reason: None,
             is_lockable: text(&row, 11) == "true" && matches!(text(&row, 9), "r" | "p"),

@@ -36,6 +36,7 @@ impl Definition {
             indexes: self.indexes,
             foreign_keys: Vec::new(),
             followers: Vec::new(),
+            made_of: Vec::new(),
             max_rows_changed: None,
             read_only_reason: None,
             is_lockable: false,

@@ -45,7 +45,8 @@ impl PlanAccess {
 
     /// A value that a query read from a column of a kept table, in the form that every other read gives it.
     pub(crate) fn converted(&self, origin: Option<&(String, String)>, value: Value) -> Value {
-        match (origin.and_then(|origin| self.converted.get(origin)), &value) {
+        let lower = |(table, column): &(String, String)| (table.to_lowercase(), column.to_lowercase());
+        match (origin.and_then(|origin| self.converted.get(&lower(origin))), &value) {
             (Some(ColumnType::Boolean), Value::Number(number)) => Value::Bool(number.as_i64() != Some(0)),
             (Some(ColumnType::Json), Value::String(text)) => serde_json::from_str(text).unwrap_or(value),
             _ => value,

@@ -636,7 +636,32 @@ async fn guarded_rows(client: &Client, guarded: &Guarded) -> Result<Found, Store
         }
         header.fields.push((name, Value::Null));
     }
-    Ok(Found { rows: found, decimals })
+    let origins = match guarded.access {
+        Access::Owner if !found.is_empty() => {
+            origins(client, described.columns()).await.map_err(query_error)?
+        }
+        _ => Vec::new(),
+    };
+    Ok(Found { rows: found, decimals, origins })
+}
+
+/// The tables of the current schema and their columns that the columns of a result were read from.
+async fn origins(
+    client: &Client,
+    columns: &[tokio_postgres::Column],
+) -> Result<Vec<Option<(String, String)>>, tokio_postgres::Error> {
+    let places = columns.iter().map(|column| column.table_oid().zip(column.column_id()));
+    let places: Vec<Option<(u32, i16)>> = places.collect();
+    let tables: Vec<u32> = places.iter().flatten().map(|(table, _)| *table).collect();
+    let named = "SELECT c.oid, a.attnum, c.relname::text, a.attname::text FROM pg_catalog.pg_class c
+        JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
+        JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.oid = ANY($1)";
+    let mut names = HashMap::new();
+    for row in client.query(named, &[&tables]).await? {
+        let place: (u32, i16) = (row.try_get(0)?, row.try_get(1)?);
+        names.insert(place, (row.try_get(2)?, row.try_get(3)?));
+    }
+    Ok(places.into_iter().map(|place| names.get(&place?).cloned()).collect())
 }
 
 fn locking(tables: &[String]) -> String {

@@ -20,12 +20,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use ordain_types::{Place, Places, Row};
+use ordain_types::{Place, Places};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, ffi};
 
 use super::tally::Operations;
-use super::{Guarded, Intent, Manner, Rows, nothing_written, weight};
+use super::{Found, Guarded, Intent, Manner, Rows, nothing_written, weight};
 use crate::error::{StoreError, UNWRITABLE};
 use crate::options::StoreLimits;
 use crate::sql::{Datum, Sql};
@@ -372,7 +372,7 @@ impl SqliteSession {
         written.map_err(|error| (0, error))?
     }
 
-    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Vec<Row>, StoreError> {
+    pub(super) async fn guarded(&mut self, guarded: Guarded) -> Result<Found, StoreError> {
         give_way().await;
         let abandoned = Arc::clone(&self.abandoned);
         if self.may_be_soon() && guarded.bounds.wall > MOMENT {

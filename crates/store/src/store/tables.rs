@@ -116,6 +116,9 @@ impl Inner {
         for relation in declared.chain(found) {
             relations.push(self.with_rules(relation)?);
         }
+        let hidden = relations.iter().filter(|relation| relation.hides());
+        let hidden = hidden.map(|relation| relation.table.name.clone()).collect();
+        catalog::hide_what_is_made_of(&mut relations, hidden, |view| self.declaration(view).is_some());
         for declaration in &self.declarations {
             if !relations.iter().any(|relation| relation.table.name == declaration.name) {
                 missing.push(declaration.clone());
@@ -329,6 +332,7 @@ fn relation_of(table: &Table) -> Relation {
         indexes: Vec::new(),
         foreign_keys: Vec::new(),
         followers: Vec::new(),
+        made_of: Vec::new(),
         max_rows_changed: None,
         read_only_reason: None,
         is_lockable: false,

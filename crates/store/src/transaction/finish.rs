@@ -66,8 +66,8 @@ impl Transaction {
                 record.calls = self.calls;
                 return runs::record(&store, record, None, note).await;
             }
-            let store = self.store.clone();
-            store.pool.together(Box::pin(self.commit_changes(record, note))).await
+            let (store, seen) = (self.store.clone(), self.eyes());
+            store.pool.together(Box::pin(self.commit_changes(record, note))).await.map(seen)
         })
     }
 
@@ -83,7 +83,7 @@ impl Transaction {
             return Err(StoreError::Violated { violations: review.violations });
         }
         record.state = RunState::Committed;
-        record.diff = review.diff;
+        record.diff = self.changes.diff(&self.whole);
         record.calls.clone_from(&self.calls);
         record.invariants = review.invariants;
         Box::pin(self.commit_as(record.kind.as_str(), record, note)).await
@@ -158,18 +158,27 @@ impl Transaction {
             self.session.check_writes().await?;
             let review = self.review().await?;
             let (changes, is_changed) = (self.change_set(), self.has_changes());
-            let store = self.store.clone();
+            let (store, seen) = (self.store.clone(), self.eyes());
+            record.diff = self.changes.diff(&self.whole);
             self.session.roll_back().await?;
             if !review.violations.is_empty() {
                 return Err(StoreError::Violated { violations: review.violations });
             }
             let unchanged = RunState::without_changes(record.status.as_deref());
             record.state = if is_changed { RunState::Held } else { unchanged };
-            record.diff = review.diff;
             record.calls = self.calls;
             record.invariants = review.invariants;
-            runs::record(&store, record, Some(changes), note).await
+            runs::record(&store, record, Some(changes), note).await.map(seen)
         })
+    }
+
+    /// What makes of a record what the caller sees of it.
+    fn eyes(&self) -> impl FnOnce(RunRecord) -> RunRecord + Send + 'static {
+        let (access, whole) = (self.access.clone(), Arc::clone(&self.whole));
+        move |record| match access {
+            None => record,
+            Some(access) => access.seen(whole, record),
+        }
     }
 
     /// Reads the rows again that were written, where triggers wrote after the run.

@@ -6,6 +6,7 @@ mod acknowledged;
 mod company;
 mod conditions;
 mod conflicts;
+mod eyes;
 mod faults;
 mod files;
 mod followers;

@@ -21,13 +21,10 @@ pub fn table(folder: &Path) -> std::io::Result<String> {
     let programs: Vec<Program> = program::read_folder(folder)?.into_iter().filter_map(Result::ok).collect();
     for class in CLASSES {
         let (title, layer) = about(class);
-        let _ = write!(
-            text,
-            "\n## {title}\n\n{layer}\n\n| program | tries | expected | cause |\n|---|---|---|---|\n"
-        );
+        let _ = write!(text, "\n## {title}\n\n{layer}\n\n| program | tries | cause |\n|---|---|---|\n");
         for program in programs.iter().filter(|program| program.class == class) {
             let causes: Vec<&str> = program.outcome.iter().map(|cause| cause.as_str()).collect();
-            let cells = [&program.name, &program.tries, &program.expected, &causes.join(", ")];
+            let cells = [&program.name, &program.tries, &causes.join(", ")];
             let cells = cells.map(|cell| cell.replace('|', "\\|"));
             let _ = writeln!(text, "| {} |", cells.join(" | "));
         }

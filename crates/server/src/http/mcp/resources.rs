@@ -21,8 +21,7 @@ const RUNS_LISTED: u64 = 50;
 impl Mcp {
     /// The files of the newest runs that the caller sees.
     pub(super) async fn files(&self) -> Result<ListResourcesResult, Problem> {
-        let filter = RunFilter { seen_by: self.caller.seen_by(), ..RunFilter::newest(RUNS_LISTED) };
-        let runs = self.service.engine().store().find_runs(filter).await?;
+        let runs = self.service.runs_seen_by(&self.caller, RunFilter::newest(RUNS_LISTED)).await?;
         Ok(ListResourcesResult::with_all_items(runs.iter().flat_map(links).collect()))
     }
 

@@ -13,6 +13,7 @@ use ordain_types::{RunId, RunRecord, RunState};
 use super::request::Chat;
 use crate::http::caller::{Caller, Scope};
 use crate::http::problem::Problem;
+use crate::http::runs::{Decision as Choice, HowToApprove};
 use crate::http::service::Service;
 
 /// The fewest characters of an id that are taken for one.
@@ -104,7 +105,6 @@ impl Decision {
                 asked => return Ok((None, self.unclear(asked))),
             },
         };
-        let store = service.engine().store();
         let before = service.run_seen_by(caller, &run).await?;
         let wanted = if self.is_yes { RunState::Committed } else { RunState::Rejected };
         if before.state == wanted {
@@ -115,9 +115,8 @@ impl Decision {
             return Ok((Some(before), text));
         }
         let note = EntryNote::by(&caller.id, "http");
-        let id = before.run_id.as_str();
-        let decided = if self.is_yes { store.approve(id, note).await } else { store.reject(id, note).await };
-        let record = decided?;
+        let decision = if self.is_yes { Choice::Approve(HowToApprove::default()) } else { Choice::Reject };
+        let record = service.decide(before.run_id.as_str(), decision, note).await?;
         let text = format!("{}\n\nRun {} is {}.", record.receipt.marked(), record.run_id, record.state);
         Ok((Some(record), text))
     }

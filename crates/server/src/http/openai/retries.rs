@@ -87,7 +87,7 @@ impl Service {
         work: &Work,
     ) -> Result<CallRun, Problem> {
         let key = call.given.clone().unwrap_or_else(|| format!("chat:{}:{}", call.who, call.fingerprint));
-        if let Some(record) = self.told_before_the_start(&key, &call).await? {
+        if let Some(record) = self.told_before_the_start(&key, &call, caller).await? {
             return Ok(CallRun::Record(Box::new(record)));
         }
         let mut previous = None;
@@ -98,7 +98,7 @@ impl Service {
                     run.ended().await;
                 }
                 CallState::Over(run) => {
-                    let recorded = self.engine().store().run(run.about.run_id.as_str()).await;
+                    let recorded = self.run_seen_by(caller, run.about.run_id.as_str()).await;
                     if let Some(record) = recorded.ok().filter(changed) {
                         return Ok(CallRun::Record(Box::new(record)));
                     }
@@ -160,7 +160,12 @@ impl Service {
     }
 
     /// The run of an equal call just before this server was started.
-    async fn told_before_the_start(&self, key: &str, call: &Call) -> Result<Option<RunRecord>, Problem> {
+    async fn told_before_the_start(
+        &self,
+        key: &str,
+        call: &Call,
+        caller: &Caller,
+    ) -> Result<Option<RunRecord>, Problem> {
         // The key that a caller gave is claimed by the run itself, whenever it was first used.
         if call.given.is_some() || self.inner.began.elapsed() > 2 * WINDOW {
             return Ok(None);
@@ -169,7 +174,7 @@ impl Service {
             return Ok(None);
         }
         let before = durable(key, now_s().saturating_sub(WINDOW.as_secs()));
-        let record = self.engine().store().claimed(&before).await?;
+        let record = self.store_for(caller).claimed(&before).await?;
         Ok(record.filter(changed))
     }
 }

@@ -19,14 +19,11 @@ const SHOWN_MAX: u64 = 20;
 /// The queue.
 pub(super) async fn page(visit: Visit<Read>) -> Result<Response, Turned> {
     let service = &visit.service;
-    let store = service.engine().store();
-    let filter = RunFilter {
-        states: vec![RunState::Held, RunState::Waiting],
-        seen_by: visit.caller.seen_by(),
-        ..RunFilter::newest(SHOWN_MAX)
-    };
+    let store = &service.store_for(&visit.caller);
+    let filter =
+        RunFilter { states: vec![RunState::Held, RunState::Waiting], ..RunFilter::newest(SHOWN_MAX) };
     let known = service.inner.usual_changes.get(store).await?;
-    let records = store.find_runs(filter).await?;
+    let records = service.runs_seen_by(&visit.caller, filter).await?;
     let held = records.iter().filter(|record| record.state == RunState::Held);
     let held: Vec<RunId> = held.map(|record| record.run_id.clone()).collect();
     let conflicts = store.conflicts(&held).await?;

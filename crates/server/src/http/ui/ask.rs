@@ -74,7 +74,7 @@ async fn show(
     notice: Option<Notice>,
 ) -> Result<Response, Turned> {
     let service = &visit.service;
-    let turns = turns(service, &visit.caller.own(&name)).await?;
+    let turns = turns(service, &visit.caller, &visit.caller.own(&name)).await?;
     let is_live = turns.iter().any(|turn| matches!(turn, Turn::Live(_)));
     let conversation = Conversation {
         earlier: earlier(service, &visit.caller, &name).await?,
@@ -96,12 +96,12 @@ async fn show(
 }
 
 /// The turns that have a record, and those that go on.
-async fn turns(service: &Service, conversation: &str) -> Result<Vec<Turn>, Problem> {
+async fn turns(service: &Service, caller: &Caller, conversation: &str) -> Result<Vec<Turn>, Problem> {
     let store = service.engine().store();
     let mut turns = Vec::new();
     for turn in store.turns(conversation, TURNS_MAX).await? {
         // A run whose record is gone has nothing to show.
-        if let Ok(record) = store.run(&turn.run_id).await {
+        if let Ok(record) = service.run_seen_by(caller, &turn.run_id).await {
             turns.push(Turn::Ended(Box::new(record)));
         }
     }

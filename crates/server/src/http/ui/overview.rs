@@ -29,16 +29,15 @@ const FAILING_LISTED: usize = 5;
 /// The start page.
 pub(super) async fn page(visit: Visit<Read>) -> Result<Response, Turned> {
     let service = &visit.service;
-    let store = service.engine().store();
     let shell = visit.shell(None).await?;
     let (checks, failing) = of_checks(service, &visit.caller).await;
-    let seen_by = visit.caller.seen_by();
-    let runs = |states| RunFilter { states, seen_by: seen_by.clone(), ..RunFilter::newest(LISTED) };
+    let runs =
+        |states| service.runs_seen_by(&visit.caller, RunFilter { states, ..RunFilter::newest(LISTED) });
     let overview = Overview {
         checks,
         failing,
-        waiting: (store.find_runs(runs(vec![RunState::Held])).await?, shell.waiting),
-        newest: store.find_runs(runs(Vec::new())).await?,
+        waiting: (runs(vec![RunState::Held]).await?, shell.waiting),
+        newest: runs(Vec::new()).await?,
         running: service.inner.live.count(),
         queued: service.inner.options.local.as_ref().map_or(0, |local| local.load().waiting),
         model: service.inner.planner.model(),

@@ -69,14 +69,14 @@ pub(super) async fn found(service: &Service, caller: &Caller, query: &Which) -> 
             if words.is_empty() { None } else { store.run_behind(before.as_ref(), SEARCHED_MAX).await? };
         let filter = RunFilter {
             states: state.flatten().into_iter().collect(),
-            seen_by: caller.seen_by(),
             before: before.clone(),
             since: since.clone(),
             words: words.clone(),
             limit: RUNS_SHOWN,
+            seen_by: None,
         };
-        let (ended, behind) = runs_page(store, filter).await?;
-        list.ended = ended.into_iter().map(|run| run.record).collect();
+        let behind;
+        (list.ended, behind) = runs_page(service, caller, filter).await?;
         next = behind.or_else(|| since.map(|run| cursor::write(run.as_str())));
     }
     let state = query.state.iter().map(|state| ("state", state.as_str()));
@@ -105,7 +105,7 @@ pub(super) async fn page(
         return Ok(reply::html(visit.headers(), shell.live_page(Place::Runs, &run.about.request, &content)));
     }
     let record = service.run_seen_by(&visit.caller, &run).await?;
-    let details = details(service, &record, &visit.viewer).await?;
+    let details = details(service, &record, &visit.caller, &visit.viewer).await?;
     let content = ordain_ui::run::page(&record, &details, &visit.viewer);
     Ok(reply::html(visit.headers(), shell.page(Place::Runs, &record.request, &content)))
 }
@@ -114,11 +114,12 @@ pub(super) async fn page(
 pub(super) async fn details(
     service: &Service,
     record: &RunRecord,
+    caller: &Caller,
     viewer: &Viewer,
 ) -> Result<Details, Problem> {
     let live = service.inner.live.find(record.run_id.as_str());
     let events = live.map(|run| run.events_after(0).0).unwrap_or_default();
-    let store = service.engine().store();
+    let store = service.store_for(caller);
     let entries = store.entries_of_run(&record.run_id).await?;
     let conflicts = match record.state {
         RunState::Held => store.conflicts(std::slice::from_ref(&record.run_id)).await?,

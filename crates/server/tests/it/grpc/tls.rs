@@ -119,8 +119,7 @@ async fn a_caller_reads_its_own_certificates_again_and_bad_ones_change_nothing()
         ..RemoteOptions::default()
     };
     let address = format!("https://{}", world.address);
-    // Each job is to be seen there.
-    let options = PoolOptions { remote, cache_bytes_max: 0, ..PoolOptions::default() };
+    let options = PoolOptions { remote, ..PoolOptions::default() };
     let pool = ExecutorPool::new([address.as_str()], &options).unwrap();
     let ran = async || pool.run(job("print('ran')"), &mut NoHost, &mut Discard).await;
     assert!(ran().await.is_ok());

@@ -210,6 +210,44 @@ async fn a_key_that_is_limited_to_tables_and_columns_has_no_way_to_the_others() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_asker_does_not_read_a_hidden_column_of_its_run_after_somebody_else_approved_it() {
+    let shop = keyed().await;
+    let hide = vec!["inventory.price".to_owned()];
+    let asker = limited(&shop, CallerLimits { hide: hide.clone(), ..CallerLimits::default() }).await;
+    let (_, chief) = key_with(&shop, "approve").await;
+    let partly = |new: &mut NewKey| {
+        (new.scopes, new.limits) =
+            (vec!["approve".to_owned()], CallerLimits { hide, ..CallerLimits::default() });
+    };
+    let partly = shop.key(partly).await.1;
+    let plan = "inventory_tbl.remove(where('item_id') == 'SG001')\nanswer_text = 'Removed 1 row.'\nSTATUS = 'success'\n";
+    let body = json!({ "request": "x", "plan": plan, "hold": true });
+    let told = ask(&shop, &asker, "POST", "/v1/requests", &body).await;
+    let run = told.json()["run_id"].as_str().unwrap().to_owned();
+    assert!(!told.text().contains("price"), "{}", told.text());
+    let path = format!("/v1/runs/{run}");
+    let waiting = ask(&shop, &chief, "GET", &path, &Value::Null).await.json();
+    assert!(
+        waiting["diff"]["inventory"]["removed"][0]["price"].is_number(),
+        "the approver sees what goes: {waiting}"
+    );
+    let refused = ask(&shop, &partly, "POST", &format!("{path}/approve"), &json!({})).await;
+    assert_eq!(refused.problem(), "scope_missing", "nobody commits what it is not shown");
+    let committed = ask(&shop, &chief, "POST", &format!("{path}/approve"), &json!({})).await.json();
+    assert_eq!(committed["diff"], waiting["diff"]);
+    for path in [
+        path.clone(),
+        "/v1/runs".to_owned(),
+        format!("{path}/events"),
+        "/v1/tables/inventory/rows/SG001/history".to_owned(),
+    ] {
+        let told = ask(&shop, &asker, "GET", &path, &Value::Null).await;
+        assert_eq!(told.status, 200, "{path}: {}", told.text());
+        assert!(!told.text().contains("price"), "{path}: {}", told.text());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_key_that_is_limited_in_actions_and_rows_changes_no_more_than_that() {
     let shop = keyed().await;
     let update = "inventory_tbl.update({'quantity_in_stock': 1}, where('item_id') == 'SG001')\n\

@@ -21,7 +21,7 @@ use super::watch::{INSTRUCTIONS_BETWEEN_CHECKS, Stopped, Watch};
 use super::{bound, datum, first_line, functions, run_one, store_error};
 use crate::error::StoreError;
 use crate::session::guard::PlanAccess;
-use crate::session::{Access, Guarded};
+use crate::session::{Access, Found, Guarded};
 use crate::sql::{Datum, Dialect, Sql};
 
 /// Limits of the connection while a plan's statement runs. Values times columns, arguments and depth bound what one
@@ -98,7 +98,7 @@ pub(super) fn run(
     guarded: &Guarded,
     wall: Duration,
     abandoned: &Arc<AtomicBool>,
-) -> Result<Vec<Row>, StoreError> {
+) -> Result<Found, StoreError> {
     let (rows, needs_names) = judged(connection, guarded, wall, abandoned, None)?;
     if !needs_names {
         return rows;
@@ -114,7 +114,7 @@ fn judged(
     wall: Duration,
     abandoned: &Arc<AtomicBool>,
     known: Option<Names>,
-) -> Result<(Result<Vec<Row>, StoreError>, bool), StoreError> {
+) -> Result<(Result<Found, StoreError>, bool), StoreError> {
     let failed = |error: rusqlite::Error| store_error(&error);
     let judging = Judging::begin(&guarded.access, known);
     let limits = Limits::set(connection, guarded)?;
@@ -197,7 +197,7 @@ fn refused(message: String, hint: Option<&str>) -> StoreError {
     StoreError::Query { message, hint: hint.map(str::to_owned) }
 }
 
-fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Result<Vec<Row>, StoreError> {
+fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Result<Found, StoreError> {
     let text = format!("{}{}", guarded.before, guarded.sql);
     let (mut kept, mut once);
     // The owner's statements come with every run. A plan's are judged each time that they are compiled.
@@ -218,7 +218,7 @@ fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Re
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let origins: Vec<Option<(String, String)>> = statement
         .columns_with_metadata()
-        .map(|column| Some((column.table_name()?.to_lowercase(), column.origin_name()?.to_lowercase())))
+        .map(|column| Some((column.table_name()?.to_owned(), column.origin_name()?.to_owned())))
         .collect();
     let params = rusqlite::params_from_iter(guarded.params.iter().map(bound));
     let bounds = guarded.bounds;
@@ -250,7 +250,7 @@ fn rows(connection: &Connection, guarded: &Guarded, told: &StatementWatch) -> Re
     drop(rows);
     #[cfg(test)]
     crate::cost::note(connection, statement);
-    Ok(found)
+    Ok(Found { rows: found, decimals: Vec::new(), origins })
 }
 
 /// How many bytes a value takes in the reply; bytes are written as two digits each.

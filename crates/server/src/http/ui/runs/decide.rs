@@ -31,7 +31,7 @@ pub(crate) struct Decided {
     /// Whether the code is to run again where rows have moved on.
     #[serde(default)]
     rebase: Option<String>,
-    /// Rows to leave out, separated by blanks or commas.
+    /// Rows to leave out, one a line.
     #[serde(default)]
     except: String,
 }
@@ -46,7 +46,7 @@ pub(crate) async fn approve(
     if record.state == RunState::Held && diff_hash(&record) != sent.form.seen {
         return Ok(back(record.run_id.as_str(), "changed"));
     }
-    let names = sent.form.except.split([',', ' ', '\n']).map(str::trim).filter(|name| !name.is_empty());
+    let names = sent.form.except.lines().map(str::trim).filter(|name| !name.is_empty());
     let except = names.map(str::to_owned).collect();
     let how = HowToApprove { rebase: sent.form.rebase.is_some(), except };
     decided(&run, Decision::Approve(how), &sent).await

@@ -37,6 +37,7 @@ pub(crate) struct Wanted {
 
 struct Watch {
     service: Service,
+    caller: Caller,
     viewer: Viewer,
     run: Arc<LiveRun>,
     is_card: bool,
@@ -55,10 +56,11 @@ pub(crate) async fn stream(
     let ping_every = service.inner.options.ping_every;
     let Some(run) = service.live_seen_by(&visit.caller, &run).await else {
         let record = service.run_seen_by(&visit.caller, &run).await?;
-        let shown = ended(&service, &record, &visit.viewer, is_card).await?;
+        let shown = ended(&service, &record, (&visit.caller, &visit.viewer), is_card).await?;
         return Ok(Sse::new(stream::iter([Ok::<_, Infallible>(part(shown))])).into_response());
     };
-    let watch = Watch { service, viewer: visit.viewer, run, is_card, place: 0, is_over: false };
+    let watch =
+        Watch { service, caller: visit.caller, viewer: visit.viewer, run, is_card, place: 0, is_over: false };
     let events = stream::unfold(watch, |mut watch| async move {
         let event = watch.next().await?;
         Some((Ok::<_, Infallible>(event), watch))
@@ -86,7 +88,7 @@ impl Watch {
     async fn end(&self) -> Markup {
         let ended_run = self.run.ended().await;
         let shown = match &*ended_run {
-            Ok(record) => ended(&self.service, record, &self.viewer, self.is_card).await,
+            Ok(record) => ended(&self.service, record, (&self.caller, &self.viewer), self.is_card).await,
             Err(problem) => Err(problem.clone()),
         };
         shown.unwrap_or_else(|problem| {
@@ -147,13 +149,13 @@ impl ListWatch {
 async fn ended(
     service: &Service,
     record: &RunRecord,
-    viewer: &Viewer,
+    (caller, viewer): (&Caller, &Viewer),
     is_card: bool,
 ) -> Result<Markup, Problem> {
     if is_card {
         return Ok(ordain_ui::live::over(&ordain_ui::run::card(record, viewer)));
     }
-    let details = details(service, record, viewer).await?;
+    let details = details(service, record, caller, viewer).await?;
     Ok(ordain_ui::live::over(&ordain_ui::run::body(record, &details, viewer)))
 }
 
