@@ -18,9 +18,9 @@ use ordain_store::{CachedPlan, QueuedRun};
 use ordain_types::RunId;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Kind;
 use crate::cells::{CheckFindings, WorkerCells};
 use crate::compile::{Ready, rule_of, wanted_tables};
-use crate::kinds::TRANSFORM;
 use crate::results::{Ran, Results};
 use crate::run::inputs;
 use crate::tables::Tables;
@@ -154,7 +154,7 @@ impl Checks {
         }
         let mut left = BTreeMap::new();
         for (check, code) in ready {
-            if check.depends_on.is_empty() && check.kind != TRANSFORM {
+            if check.depends_on.is_empty() && check.kind != Kind::Transform {
                 let figures = figures.get(&check.check_id).cloned().unwrap_or_default();
                 let (check, plan) = ((*check).clone(), code.plan.clone());
                 let rows = tables.fingerprint(&code.tables);

@@ -13,11 +13,11 @@ use ordain_engine::{Head, Programs, millis};
 use ordain_types::BoxFuture;
 use serde_json::{Value, json};
 
+use crate::catalogue::Kind;
 use crate::cells::{Cells, WorkerCells};
 use crate::compile::{Ready, wanted_tables};
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::kinds::TRANSFORM;
 use crate::notify::{self, Before};
 use crate::parts::{Gathered, Judged};
 use crate::record::{self, Seen};
@@ -240,7 +240,7 @@ impl Checks {
                     let (worker, ran) = ran?;
                     workers.push(worker);
                     // What a transformation made goes where its owner wants it.
-                    let is_shared = !results.options.is_trial && ran.check.kind != TRANSFORM;
+                    let is_shared = !results.options.is_trial && ran.check.kind != Kind::Transform;
                     if let Some(found) = ran.outcome.as_ref().ok().filter(|_| is_shared) {
                         self.share_artifacts(&found.artifacts).await?;
                     }

@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::draft::{self, params};
 use super::expectation::{NotMapped, map_expectation};
 use super::{ImportError, Imported, Tool};
+use crate::catalogue::Kind;
 use crate::check::{Check, Severity, Threshold};
-use crate::kinds::SQL;
 
 /// Settings of a test that say nothing about the data.
 const STORAGE: [&str; 9] = [
@@ -148,7 +148,7 @@ fn take_freshness(imported: &mut Imported, table: &str, model: &Value, source: O
         match made {
             Ok((column, age)) => {
                 let taken = params([("column", json!(column)), ("max_age", json!(age))]);
-                let mut check = draft::check(table, Some(column), "freshness", taken);
+                let mut check = draft::check(table, Some(column), Kind::Freshness, taken);
                 check.severity = Severity::High;
                 if !is_error {
                     check.warn_if = Some(Threshold { count: Some(0), percent: None });
@@ -249,7 +249,7 @@ fn checked(
         Ok(made) => made,
         Err(NotMapped::Unsupported(reason) | NotMapped::Invalid(reason)) => return Err(reason),
     };
-    let (kind, params) = match chosen.filter(|_| kind != SQL) {
+    let (kind, params) = match chosen.filter(|_| kind != Kind::Sql) {
         None => (kind, params),
         Some(_) if fail_if.is_some() => {
             return Err("its `where` is SQL, and a share is of the rows that it chooses".to_owned());
@@ -257,7 +257,7 @@ fn checked(
         Some(chosen) => {
             let query = sql::of_kind(kind, &params, place.table, &chosen)
                 .ok_or_else(|| format!("its `where` is SQL, and no SELECT here says the rest of `{name}`"))?;
-            (SQL, draft::params([("query", json!(query))]))
+            (Kind::Sql, draft::params([("query", json!(query))]))
         }
     };
     let mut check = draft::check(place.table, place.column, kind, params);
@@ -283,7 +283,7 @@ fn tables_in(check: &Check, arguments: &Map<String, Value>) -> Vec<String> {
     let to =
         check.params.get("references").and_then(|to| to.get("table")).or_else(|| check.params.get("same_as"));
     let named = to.and_then(Value::as_str).map(str::to_owned);
-    let referred = arguments.get("to").filter(|_| check.kind == SQL).and_then(referenced);
+    let referred = arguments.get("to").filter(|_| check.kind == Kind::Sql).and_then(referenced);
     named.into_iter().chain(referred).collect()
 }
 
@@ -419,7 +419,7 @@ fn kind_of(
             // Of a column it is the part behind its name.
             let own = column.as_deref().map(|name| format!("{} ", sql::quoted(name))).unwrap_or_default();
             let query = sql::where_not(place.table, &format!("{own}{expression}"), chosen);
-            (SQL, params([("query", json!(query))]))
+            (Kind::Sql, params([("query", json!(query))]))
         }
         "dbt_utils.accepted_range" => {
             takes(&["min_value", "max_value", "inclusive"])?;
@@ -505,7 +505,7 @@ fn related(
     let (from, there) = (condition("from_condition")?, condition("to_condition")?);
     if from.is_none() && there.is_none() {
         let references = json!({"table": to, "columns": [field]});
-        return Ok(("foreign_key", params([("columns", columns.clone()), ("references", references)])));
+        return Ok((Kind::ForeignKey, params([("columns", columns.clone()), ("references", references)])));
     }
     let own = columns.get(0).and_then(Value::as_str).unwrap_or_default();
     let all: Vec<&str> = [from.as_deref(), chosen].into_iter().flatten().collect();
@@ -518,7 +518,7 @@ fn related(
         sql::quoted(&to),
         there.as_deref().unwrap_or("true")
     );
-    Ok((SQL, params([("query", json!(query))])))
+    Ok((Kind::Sql, params([("query", json!(query))])))
 }
 
 /// The table inside `ref('orders')` or `source('shop', 'orders')`.
@@ -596,7 +596,7 @@ pub(super) fn import_singular(text: &str, table: Option<&str>) -> Imported {
     }
     match made {
         Ok((query, (warn_if, fail_if))) => {
-            let mut check = draft::check(&tables[0], None, SQL, params([("query", json!(query))]));
+            let mut check = draft::check(&tables[0], None, Kind::Sql, params([("query", json!(query))]));
             check.target_table.clone_from(&tables);
             (check.warn_if, check.fail_if) = (warn_if, fail_if);
             settle(&mut check, &config, "singular");
