@@ -253,6 +253,9 @@ kinds! {
             optional("column", Shape::Column, "the column that the metric is of"),
             optional("sensitivity", Shape::Number, "how many standard deviations are too many"),
             optional("two_sided", Shape::Flag, "for `z_score`: whether low values stand out too"),
+            optional("max_drop", Shape::Number, "how many percent below the median of its history it may be"),
+            optional("max_rise", Shape::Number, "how many percent above the median of its history it may be"),
+            optional("runs", Shape::Count, "how many earlier runs that median is of; 14 if left out, at most 30"),
             WHEN,];
     ReconcileTotals = "reconcile_totals": "two totals agree", [needed("left", Shape::Object, "the one side: `{table, column, function, filter}`"),
             needed("right", Shape::Object, "the other side"),

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use crate::by_sql::ByDatabase;
 use crate::catalogue::Kind;
 use crate::compiled::COMPILED;
+use crate::given::missing_variable;
 use crate::kinds::{self, CompileError};
 use crate::results::Results;
 use crate::tables::{TableFacts, TableState, Tables};
@@ -126,6 +127,9 @@ impl Checks {
         }
         if let Some(unusable) = unusable_table(check, tables) {
             return unusable;
+        }
+        if let Some(missing) = missing_variable(check, results.options) {
+            return Readiness::Broken(missing);
         }
         let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
         let rule = rule_of(check, tables);

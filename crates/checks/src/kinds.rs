@@ -31,6 +31,7 @@ use crate::check::Check;
 use emit::Code;
 use params::Params;
 
+pub use filter::variables;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
 pub(crate) use sql::is_statement;

@@ -118,6 +118,9 @@ impl Checks {
             && let Some(filter) = &check.filter
         {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
+            for name in kinds::variables(filter) {
+                brief.request += &format!(" `${name}` is inputs[\"variables\"][\"{name}\"].");
+            }
         }
         let settings = self.engine.settings();
         brief.policy.clone_from(&settings.own_policy);

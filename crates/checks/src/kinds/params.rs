@@ -226,6 +226,9 @@ pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
     if let Some(error) = conditions.into_iter().flatten().next() {
         return Some(error);
     }
+    if check.kind == Kind::Hint {
+        return None;
+    }
     let spec = check.kind.spec();
     // One column may be given where several are taken.
     let is_given = |name: &str| {
