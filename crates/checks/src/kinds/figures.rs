@@ -94,7 +94,12 @@ fn grouped(code: &mut Code, what: &str, by: &[String], (of, bounds): (&[String],
     code.line(format!("failing = judged & ~({})", bounds.within("rows[\"figure\"]")));
     let rule = format!("the {what} must be {} for each {}", bounds.spoken(), by.join(", "));
     let failure = format!("(one for each {}) have a {what} that is not {}", by.join(", "), bounds.spoken());
-    code.end_with_groups(&rule, &failure, &[by, &["figure".to_owned()]].concat(), unread.is_some());
+    code.end_with_groups(
+        (&rule, &failure),
+        "groups",
+        &[by, &["figure".to_owned()]].concat(),
+        unread.is_some(),
+    );
 }
 
 /// The newest row is not too old.

@@ -37,6 +37,8 @@ async fn a_condition_limits_a_rule_to_the_rows_that_meet_it() {
     stands(&results, "typed", CheckStatus::Error, "column `value` holds whole numbers, and \"10\" is text");
     let understood = results["when"].understood.as_deref().unwrap();
     assert_eq!(understood, "readings: `value` must be at most 12, where `state` is live");
+    let summary = &results["when"].summary;
+    assert!(summary.starts_with("1 of 4 readings have a value in value that is not at most 12"), "{summary}");
 }
 
 #[tokio::test]
@@ -322,6 +324,8 @@ async fn a_filter_by_a_variable_looks_at_one_partition_and_keeps_its_code() {
             let is_kept = results[id].code_from == Some(CodeFrom::Cache);
             assert_eq!(is_kept, day == "2026-11-17", "{:?}", results[id]);
         }
+        let summary = &results["words"].summary;
+        assert!(summary.contains(" rows break the rule: ") && summary.contains("price"), "{summary}");
         assert_eq!(results["none"].skipped, Some(SkipReason::NoRows), "{:?}", results["none"]);
         stands(
             &results,
