@@ -41,7 +41,7 @@ impl TestTarget<'_> {
     }
 }
 
-type Made = (&'static str, Map<String, Value>);
+type Made = (Kind, Map<String, Value>);
 
 pub(super) fn import(file: &Value) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
@@ -381,24 +381,24 @@ fn kind_of(
     Ok(match name {
         "not_null" => {
             takes(&[])?;
-            ("not_null", params([("columns", columns)]))
+            (Kind::NotNull, params([("columns", columns)]))
         }
         "dbt_utils.not_null_proportion" => {
             takes(&["at_least", "at_most"])?;
             if arguments.get("at_most").and_then(Value::as_f64).is_some_and(|most| most < 1.0) {
                 return unsupported("nothing here means its `at_most`");
             }
-            ("not_null", params([("columns", columns)]))
+            (Kind::NotNull, params([("columns", columns)]))
         }
         "unique" => {
             takes(&[])?;
-            ("unique", params([("columns", columns)]))
+            (Kind::Unique, params([("columns", columns)]))
         }
         "accepted_values" | "dbt_utils.accepted_values" | "dbt_utils.not_accepted_values" => {
             takes(&["values", "quote"])?;
             let negate = (name == "dbt_utils.not_accepted_values").then_some(true);
             let pairs = [("column", json!(column)), ("values", get("values")), ("negate", json!(negate))];
-            ("in_set", params(pairs))
+            (Kind::InSet, params(pairs))
         }
         "relationships" | "dbt_utils.relationships_where" => {
             takes(&["to", "field", "from_condition", "to_condition"])?;
@@ -407,7 +407,7 @@ fn kind_of(
         "dbt_utils.unique_combination_of_columns" => {
             takes(&["combination_of_columns", "quote_columns"])?;
             let pairs = [("columns", get("combination_of_columns")), ("ignore_row_if", json!("never"))];
-            ("unique", params(pairs))
+            (Kind::Unique, params(pairs))
         }
         "dbt_utils.expression_is_true" => {
             takes(&["expression"])?;
@@ -425,7 +425,7 @@ fn kind_of(
             takes(&["min_value", "max_value", "inclusive"])?;
             let strict = (arguments.get("inclusive") == Some(&json!(false))).then_some(true);
             (
-                "range",
+                Kind::Range,
                 params([
                     ("column", json!(column)),
                     ("min", get("min_value")),
@@ -437,12 +437,12 @@ fn kind_of(
         }
         "dbt_utils.not_empty_string" => {
             takes(&["trim_whitespace"])?;
-            ("length", params([("column", json!(column)), ("min", json!(1))]))
+            (Kind::Length, params([("column", json!(column)), ("min", json!(1))]))
         }
         "dbt_utils.equal_rowcount" => {
             takes(&["compare_model"])?;
             match referenced(&get("compare_model")) {
-                Some(table) => ("row_count", params([("same_as", json!(table))])),
+                Some(table) => (Kind::RowCount, params([("same_as", json!(table))])),
                 None => return unsupported("the model to compare with is not written as ref('…')"),
             }
         }
@@ -451,7 +451,7 @@ fn kind_of(
             let interval = get("interval").as_u64();
             let age = interval.zip(arguments.get("datepart").and_then(Value::as_str));
             match age.and_then(|(count, part)| length(count, part)) {
-                Some(age) => ("freshness", params([("column", get("field")), ("max_age", json!(age))])),
+                Some(age) => (Kind::Freshness, params([("column", get("field")), ("max_age", json!(age))])),
                 None => return unsupported("its `datepart` is none of minute, hour, day and week"),
             }
         }

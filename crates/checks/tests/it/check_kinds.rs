@@ -306,11 +306,11 @@ async fn a_filter_by_a_variable_looks_at_one_partition_and_keeps_its_code() {
         json!({"check_id": id, "kind": "range", "target_table": "t", "key_columns": ["id"],
         "filter": filter, "params": {"column": "price", "min": 0}})
     };
-    let words = json!({"check_id": "words", "target_table": "t", "key_columns": ["id"], "filter": "day == $day",
+    let words = json!({"check_id": "words", "target_table": "t", "key_columns": ["id"], "filter": "day >= $day and day <= $day",
         "calculation_hint": "price must not be negative"});
     let checks = json!([
-        record("one", "day == $day"),
-        record("none", "day == $today"),
+        record("one", "day >= $day and day <= $day"),
+        record("none", "id == $today"),
         record("lost", "price < $limit"),
         words
     ]);

@@ -12,7 +12,7 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Mapped> {
         "column_values_to_not_be_null" => null(arguments, Value::Null),
         "column_values_to_be_null" => null(arguments, json!(true)),
         "column_values_to_be_unique" => {
-            arguments.column("column").map(|column| ("unique", params([("columns", json!([column]))])))
+            arguments.column("column").map(|column| (Kind::Unique, params([("columns", json!([column]))])))
         }
         "column_values_to_be_in_set" => in_set(arguments, Value::Null),
         "column_values_to_not_be_in_set" => in_set(arguments, json!(true)),

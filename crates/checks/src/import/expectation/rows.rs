@@ -20,20 +20,20 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Mapped> {
         "column_to_exist" => exists(arguments),
         "table_column_count_to_be_between" => arguments
             .counts(true)
-            .map(|(least, most)| ("schema", params([("min_columns", least), ("max_columns", most)]))),
+            .map(|(least, most)| (Kind::Schema, params([("min_columns", least), ("max_columns", most)]))),
         "table_column_count_to_equal" => arguments
             .count()
-            .map(|count| ("schema", params([("min_columns", count.clone()), ("max_columns", count)]))),
+            .map(|count| (Kind::Schema, params([("min_columns", count.clone()), ("max_columns", count)]))),
         "table_columns_to_match_ordered_list" => Ok((Kind::Schema, ordered(arguments))),
         "table_columns_to_match_set" => Ok((Kind::Schema, set(arguments))),
-        "table_row_count_to_be_between" => {
-            arguments.counts(true).map(|(least, most)| ("row_count", params([("min", least), ("max", most)])))
-        }
+        "table_row_count_to_be_between" => arguments
+            .counts(true)
+            .map(|(least, most)| (Kind::RowCount, params([("min", least), ("max", most)]))),
         "table_row_count_to_equal" => {
-            arguments.count().map(|count| ("row_count", params([("min", count.clone()), ("max", count)])))
+            arguments.count().map(|count| (Kind::RowCount, params([("min", count.clone()), ("max", count)])))
         }
         "table_row_count_to_equal_other_table" => {
-            arguments.column("other_table_name").map(|table| ("row_count", params([("same_as", table)])))
+            arguments.column("other_table_name").map(|table| (Kind::RowCount, params([("same_as", table)])))
         }
         _ => return None,
     })

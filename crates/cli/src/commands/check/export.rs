@@ -77,9 +77,12 @@ fn compiled(
 /// A check as the kind that its words were read as, where they were read as one.
 fn as_read(check: &Check, result: &CheckResult) -> Check {
     let part = |name: &str| result.plan.as_ref().and_then(|plan| plan.get(name));
-    match (part("kind").and_then(Value::as_str), part("params").and_then(Value::as_object)) {
+    match (
+        part("kind").and_then(Value::as_str).and_then(Kind::named),
+        part("params").and_then(Value::as_object),
+    ) {
         (Some(kind), Some(params)) if check.kind == Kind::Hint => {
-            Check { kind: kind.to_owned(), params: params.clone(), calculation_hint: None, ..check.clone() }
+            Check { kind, params: params.clone(), calculation_hint: None, ..check.clone() }
         }
         _ => check.clone(),
     }
