@@ -11,8 +11,9 @@ use ordain_types::{Asked, Schema, TableRule};
 use ordain_verify::{Effects, VerifiedCode, verify};
 use serde_json::Value;
 
+use crate::catalogue::Kind;
 use crate::compile::{Ready, declared, needs_frames, tables_of};
-use crate::kinds::{self, BySql, HINT};
+use crate::kinds::{self, BySql};
 use crate::tables::Tables;
 use crate::{Check, Checks, ChecksError};
 
@@ -167,7 +168,8 @@ fn by_sql_of(check: &Check, ready: &Ready, schema: &Schema) -> Option<BySql> {
         let plan = declared(&ready.plan);
         let (table, same) = (plan.pointer("/tables/0")?.as_str()?, plan.get("by_kind")?);
         let params = same.get("params")?.as_object()?.clone();
-        let same = Check::new(HINT.to_owned(), table, same.get("kind")?.as_str()?, params);
+        let kind = Kind::named(same.get("kind")?.as_str()?)?;
+        let same = Check::new(String::new(), table, kind, params);
         return kinds::compile(&same, schema).ok()?.by_sql;
     }
     kinds::compile(check, schema).ok().filter(|compiled| compiled.code == ready.plan.code)?.by_sql

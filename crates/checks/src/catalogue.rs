@@ -4,11 +4,11 @@
 //! write. Rules that hold for every kind: a null in a named column leaves the row out unless the kind is about nulls;
 //! a share that may fail is not a parameter but the check's `fail_if`.
 
-/// A built-in kind.
+use serde::{Deserialize, Serialize};
+
+/// What a kind asks, and what it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct KindSpec {
-    /// What people write as `kind`.
-    pub name: &'static str,
     /// What it asks of the data, in one sentence.
     pub about: &'static str,
     /// What it takes.
@@ -125,102 +125,70 @@ pub const OPERATORS: &[&str] = &["==", "!=", "<", "<=", ">", ">=", "in_pairs", "
 /// The comparisons with a reference that `distribution` knows.
 pub const TESTS: &[&str] = &["kl", "psi", "chi_square", "ks", "ks_bootstrap", "cramers_phi"];
 
-/// Every built-in kind, in the order of the documentation.
-pub const KINDS: &[KindSpec] = &[
-    KindSpec { name: "not_null", about: "every value is there", params: &[COLUMNS, NEGATE, WHEN] },
-    KindSpec {
-        name: "unique",
-        about: "no two rows have the same values in these columns",
-        params: &[COLUMNS, BY, NULLS, WHEN],
-    },
-    KindSpec {
-        name: "foreign_key",
-        about: "every value is there in another table",
-        params: &[
-            COLUMNS,
+/// Declares the kinds: each variant with its name, and its spec.
+macro_rules! kinds {
+    ($($variant:ident = $name:literal: $about:literal, [$($param:expr),* $(,)?];)+) => {
+        /// What a check is: a rule in words, or one of the built-in kinds.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Kind {
+            $(#[doc = $about] $variant,)+
+        }
+
+        ordain_types::names!(Kind, name { $($variant = $name),+ });
+
+        impl Kind {
+            /// What it asks, and what it takes.
+            pub const fn spec(self) -> &'static KindSpec {
+                match self {
+                    $(Self::$variant => {
+                        const SPEC: KindSpec = KindSpec { about: $about, params: &[$($param),*] };
+                        &SPEC
+                    })+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Hint = "hint": "a rule in words, which the reader or a model makes code of", [];
+    NotNull = "not_null": "every value is there", [COLUMNS, NEGATE, WHEN];
+    Unique = "unique": "no two rows have the same values in these columns", [COLUMNS, BY, NULLS, WHEN];
+    ForeignKey = "foreign_key": "every value is there in another table", [COLUMNS,
             needed("references", Shape::Object, "the other table: `{\"table\": …, \"columns\": […]}`"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "in_set",
-        about: "every value is one of a list",
-        params: &[COLUMN, needed("values", Shape::Values, "the values that are allowed"), NEGATE, WHEN],
-    },
-    KindSpec {
-        name: "range",
-        about: "every value lies between two bounds",
-        params: &[COLUMN, MIN, MAX, STRICT_MIN, STRICT_MAX, WHEN],
-    },
-    KindSpec {
-        name: "length",
-        about: "every text has a length between two bounds",
-        params: &[
-            COLUMN,
+            WHEN,];
+    InSet = "in_set": "every value is one of a list", [COLUMN, needed("values", Shape::Values, "the values that are allowed"), NEGATE, WHEN];
+    Range = "range": "every value lies between two bounds", [COLUMN, MIN, MAX, STRICT_MIN, STRICT_MAX, WHEN];
+    Length = "length": "every text has a length between two bounds", [COLUMN,
             optional("min", Shape::Count, "the shortest that is allowed"),
             optional("max", Shape::Count, "the longest that is allowed"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "regex",
-        about: "every text matches a pattern of Python's `re`, anywhere in the text",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Regex = "regex": "every text matches a pattern of Python's `re`, anywhere in the text", [COLUMN,
             needed("pattern", Shape::Texts, "the pattern, or several"),
             optional("match", Shape::Choice(&["any", "all"]), "how many of several patterns must match"),
             NEGATE,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "dtype",
-        about: "every value is of a type, or is text that reads as one",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Dtype = "dtype": "every value is of a type, or is text that reads as one", [COLUMN,
             optional("type", Shape::Texts, "the type, or several"),
             optional("format", Shape::Text, "the `strftime` format that text must have"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "schema",
-        about: "the table has the columns it should have",
-        params: &[
-            optional("columns", Shape::Columns, "the columns' names, or `{name: type}`"),
+            WHEN,];
+    Schema = "schema": "the table has the columns it should have", [optional("columns", Shape::Columns, "the columns' names, or `{name: type}`"),
             optional("order", Shape::Choice(&["any", "exact"]), "whether their order counts"),
             optional("extra", Shape::Choice(&["allow", "deny"]), "whether there may be others"),
             optional("index", Shape::Count, "the place that a single column must have, from zero"),
             optional("min_columns", Shape::Count, "how many columns there are at least"),
             optional("max_columns", Shape::Count, "how many columns there are at most"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "row_count",
-        about: "the table has as many rows as it should have",
-        params: &[
-            optional("min", Shape::Count, "how many rows there are at least"),
+            WHEN,];
+    RowCount = "row_count": "the table has as many rows as it should have", [optional("min", Shape::Count, "how many rows there are at least"),
             optional("max", Shape::Count, "how many rows there are at most"),
             optional("same_as", Shape::Text, "the table that has as many rows"),
             BY,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "freshness",
-        about: "the newest row is not too old",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Freshness = "freshness": "the newest row is not too old", [COLUMN,
             needed("max_age", Shape::Duration, "how old the newest row may be, such as `36h`"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "aggregate",
-        about: "a figure computed from a column lies between two bounds",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Aggregate = "aggregate": "a figure computed from a column lies between two bounds", [COLUMN,
             needed("function", Shape::Choice(FUNCTIONS), "what is computed"),
             BY,
             MIN,
@@ -241,49 +209,25 @@ pub const KINDS: &[KindSpec] = &[
                 Shape::Tuples,
                 "for `quantiles`: `[min, max]` of each; null leaves a side open",
             ),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "two_columns",
-        about: "values in a row stand in a relation to each other",
-        params: &[
-            optional("left", Shape::Column, "the column on the left of the operator"),
+            WHEN,];
+    TwoColumns = "two_columns": "values in a row stand in a relation to each other", [optional("left", Shape::Column, "the column on the left of the operator"),
             needed("op", Shape::Choice(OPERATORS), "the relation"),
             optional("right", Shape::Column, "the column on the right of the operator"),
             optional("columns", Shape::Columns, "for `sum_equals` and `all_different`: the columns"),
             optional("value", Shape::Number, "for `sum_equals`: the sum"),
             optional("pairs", Shape::Tuples, "for `in_pairs`: the pairs that are allowed"),
             NULLS,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "functional_dependency",
-        about: "the same values on the left always come with the same values on the right",
-        params: &[
-            needed("determinant", Shape::Columns, "the columns that decide"),
+            WHEN,];
+    FunctionalDependency = "functional_dependency": "the same values on the left always come with the same values on the right", [needed("determinant", Shape::Columns, "the columns that decide"),
             needed("dependent", Shape::Columns, "the columns that are decided"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "monotonic",
-        about: "every value follows the one before it",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Monotonic = "monotonic": "every value follows the one before it", [COLUMN,
             optional("direction", Shape::Choice(&["increasing", "decreasing"]), "which way"),
             optional("strict", Shape::Flag, "whether equal neighbours are not allowed"),
             optional("by", Shape::Columns, "rows with the same values here follow each other"),
             ORDER_BY,
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "distribution",
-        about: "a column's values are spread as a reference is",
-        params: &[
-            COLUMN,
+            WHEN,];
+    Distribution = "distribution": "a column's values are spread as a reference is", [COLUMN,
             needed("test", Shape::Choice(TESTS), "how the two are compared"),
             optional(
                 "reference",
@@ -300,14 +244,8 @@ pub const KINDS: &[KindSpec] = &[
             optional("bins", Shape::Object, "for `cramers_phi`: how numbers are put into groups"),
             optional("tail_weight", Shape::Number, "the weight held back for values outside the reference"),
             optional("internal_weight", Shape::Number, "the weight held back for empty bins inside it"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "anomaly",
-        about: "a metric does not stand out from its own history, or a value from its column",
-        params: &[
-            needed(
+            WHEN,];
+    Anomaly = "anomaly": "a metric does not stand out from its own history, or a value from its column", [needed(
                 "metric",
                 Shape::Choice(&["row_count", "null_share", "mean", "sum", "z_score"]),
                 "what is looked at",
@@ -315,23 +253,14 @@ pub const KINDS: &[KindSpec] = &[
             optional("column", Shape::Column, "the column that the metric is of"),
             optional("sensitivity", Shape::Number, "how many standard deviations are too many"),
             optional("two_sided", Shape::Flag, "for `z_score`: whether low values stand out too"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "reconcile_totals",
-        about: "two totals agree",
-        params: &[
-            needed("left", Shape::Object, "the one side: `{table, column, function, filter}`"),
+            optional("max_drop", Shape::Number, "how many percent below the median of its history it may be"),
+            optional("max_rise", Shape::Number, "how many percent above the median of its history it may be"),
+            optional("runs", Shape::Count, "how many earlier runs that median is of; 14 if left out, at most 30"),
+            WHEN,];
+    ReconcileTotals = "reconcile_totals": "two totals agree", [needed("left", Shape::Object, "the one side: `{table, column, function, filter}`"),
             needed("right", Shape::Object, "the other side"),
-            optional("tolerance", Shape::Number, "how far they may be apart"),
-        ],
-    },
-    KindSpec {
-        name: "reconcile_rows",
-        about: "two tables hold the same rows",
-        params: &[
-            needed("left", Shape::Text, "the one table"),
+            optional("tolerance", Shape::Number, "how far they may be apart"),];
+    ReconcileRows = "reconcile_rows": "two tables hold the same rows", [needed("left", Shape::Text, "the one table"),
             needed("right", Shape::Text, "the other table"),
             needed("keys", Shape::Columns, "the columns that tell rows apart"),
             optional(
@@ -339,52 +268,25 @@ pub const KINDS: &[KindSpec] = &[
                 Shape::Columns,
                 "the columns that must be equal; all that both have if left out",
             ),
-            optional("tolerance", Shape::Number, "how far numbers may be apart"),
-        ],
-    },
-    KindSpec {
-        name: "condition",
-        about: "every row meets a condition, or a share of the rows does",
-        params: &[
-            needed(
+            optional("tolerance", Shape::Number, "how far numbers may be apart"),];
+    Condition = "condition": "every row meets a condition, or a share of the rows does", [needed(
                 "must",
                 Shape::Object,
                 "the condition: `{all|any: […]}`, `{not: …}`, `{compare: {left, op, right}}`, `{null: column}`, `{in: …}`, `{matches: …}`, `{length: …}`, `{weekend: column}`",
             ),
             optional("min_share", Shape::Number, "the least share of rows that meet it, from 0 to 1"),
             optional("max_share", Shape::Number, "the largest share of rows that may meet it, from 0 to 1"),
-            WHEN,
-        ],
-    },
-    KindSpec {
-        name: "sql",
-        about: "a SELECT of your own finds the rows that break the rule",
-        params: &[needed(
+            WHEN,];
+    Sql = "sql": "a SELECT of your own finds the rows that break the rule", [needed(
             "query",
             Shape::Text,
             "one SELECT in DuckDB's SQL over the tables of `target_table`; it runs in a cell",
-        )],
-    },
-    KindSpec {
-        name: "python",
-        about: "code of your own sets `result`",
-        params: &[needed("code", Shape::Text, "the code; it is verified and runs in a cell")],
-    },
-    KindSpec {
-        name: "transform",
-        about: "rows that the words of `calculation_hint`, or code of your own, make from tables are written to a file or a table",
-        params: &[
-            needed(
+        )];
+    Python = "python": "code of your own sets `result`", [needed("code", Shape::Text, "the code; it is verified and runs in a cell")];
+    Transform = "transform": "rows that the words of `calculation_hint`, or code of your own, make from tables are written to a file or a table", [needed(
                 "output",
                 Shape::Text,
                 "the file below the workspace (.csv, .xlsx or .parquet), or `table:NAME`",
             ),
-            optional("code", Shape::Text, "code that sets `table`; it is verified and runs in a cell"),
-        ],
-    },
-];
-
-/// The kind of that name.
-pub fn kind(name: &str) -> Option<&'static KindSpec> {
-    KINDS.iter().find(|kind| kind.name == name)
+            optional("code", Shape::Text, "code that sets `table`; it is verified and runs in a cell"),];
 }

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::by_sql::ByDatabase;
+use crate::catalogue::Kind;
 use crate::compile::Ready;
 use crate::disk::{Disk, OnDisk};
-use crate::kinds::TRANSFORM;
 use crate::tables::Tables;
 use crate::{Check, Checks, ChecksError, Counts, FailedRow};
 
@@ -291,7 +291,7 @@ impl Checks {
             (false, _) => "fewer columns, or pieces of the table, take less",
         };
         let is_ours = ready.plan.source.is_ours();
-        Ok(found(&execution, artifacts, check.kind == TRANSFORM, is_ours, advice))
+        Ok(found(&execution, artifacts, check.kind == Kind::Transform, is_ours, advice))
     }
 
     fn job(&self, check: &Check, ready: &Ready, tables: &Tables, inputs: Value) -> Job {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::check::{Check, Samples};
 
 /// The version of what turns rules into code, and of the frames that the code is given. Code of an older one is made anew.
-pub const COMPILER_VERSION: u32 = 11;
+pub const COMPILER_VERSION: u32 = 12;
 
 /// The parts of a record that its code depends on.
 pub fn rule_of(check: &Check) -> BTreeMap<String, Value> {

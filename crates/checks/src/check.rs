@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::kinds::{HINT, TRANSFORM};
+use crate::catalogue::Kind;
 use crate::report::words::cut;
 
 /// What a rule shows of code of its owner's own.
@@ -23,7 +23,8 @@ pub struct Check {
     /// The tables it looks at, the first one being judged.
     pub target_table: Vec<String>,
     /// `hint`, or a built-in kind.
-    pub kind: String,
+    #[schemars(with = "String")]
+    pub kind: Kind,
     /// The rule in words, for `hint`.
     #[serde(default)]
     pub calculation_hint: Option<String>,
@@ -79,13 +80,8 @@ pub struct Check {
 
 impl Check {
     /// A check of a kind on a table, with the usual settings.
-    pub fn new(check_id: String, table: &str, kind: &str, params: Map<String, Value>) -> Self {
-        Self {
-            target_table: vec![table.to_owned()],
-            kind: kind.to_owned(),
-            params,
-            ..Self::unfilled(check_id)
-        }
+    pub fn new(check_id: String, table: &str, kind: Kind, params: Map<String, Value>) -> Self {
+        Self { target_table: vec![table.to_owned()], kind, params, ..Self::unfilled(check_id) }
     }
 
     /// A record of which only the id is known yet.
@@ -95,7 +91,7 @@ impl Check {
             check_name: String::new(),
             description: String::new(),
             target_table: Vec::new(),
-            kind: String::new(),
+            kind: Kind::Hint,
             calculation_hint: None,
             accepted_reading: None,
             params: Map::new(),
@@ -118,7 +114,7 @@ impl Check {
 
     /// Whether a planner writes its code, from words.
     pub fn is_words(&self) -> bool {
-        self.kind == HINT || self.kind == TRANSFORM && !self.params.contains_key("code")
+        self.kind == Kind::Hint || self.kind == Kind::Transform && !self.params.contains_key("code")
     }
 
     /// The rule as its owner wrote it: the words of a hint, or the kind with what it needs.

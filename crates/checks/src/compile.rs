@@ -13,8 +13,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::by_sql::ByDatabase;
+use crate::catalogue::Kind;
 use crate::compiled::COMPILED;
-use crate::kinds::{self, CompileError, SQL, TRANSFORM};
+use crate::given::missing_variable;
+use crate::kinds::{self, CompileError};
 use crate::results::Results;
 use crate::tables::{TableFacts, TableState, Tables};
 use crate::{Check, Checks, ChecksError, CodeFrom, SkipReason, change, readings, values};
@@ -125,6 +127,9 @@ impl Checks {
         }
         if let Some(unusable) = unusable_table(check, tables) {
             return unusable;
+        }
+        if let Some(missing) = missing_variable(check, results.options) {
+            return Readiness::Broken(missing);
         }
         let kept = if results.options.force { &[] } else { results.kept.of(&check.check_id) };
         let rule = rule_of(check, tables);
@@ -273,7 +278,7 @@ impl Checks {
         } else {
             match kinds::compile(check, inputs.schema) {
                 Ok(compiled) => {
-                    let is_own = matches!(check.kind.as_str(), "python" | SQL | TRANSFORM);
+                    let is_own = matches!(check.kind, Kind::Python | Kind::Sql | Kind::Transform);
                     let source = if is_own { PlanAuthor::File } else { PlanAuthor::Kind };
                     (compiled.code, json!(compiled.plan), source)
                 }
@@ -384,7 +389,7 @@ pub(crate) fn wanted_tables(checks: &[&Check]) -> (BTreeSet<String>, BTreeSet<St
 /// Whether a check looks at tables as frames, for which pandas has to be there. Code of its owner's that only reads tables
 /// of the store by calls does not.
 pub fn needs_frames(check: &Check) -> bool {
-    if check.kind != "python" {
+    if check.kind != Kind::Python {
         return true;
     }
     let code = check.params.get("code").and_then(Value::as_str).unwrap_or_default();
@@ -404,7 +409,8 @@ pub(crate) fn tables_of(check: &Check) -> BTreeSet<String> {
     let mut tables: BTreeSet<String> = check.target_table.iter().cloned().collect();
     for name in ["references", "reference", "left", "right", "same_as"] {
         let Some(value) = check.params.get(name) else { continue };
-        let is_table = name != "left" && name != "right" || check.kind.starts_with("reconcile");
+        let is_table = name != "left" && name != "right"
+            || matches!(check.kind, Kind::ReconcileTotals | Kind::ReconcileRows);
         let text = value.as_str().filter(|_| is_table && name != "reference" && name != "references");
         tables.extend(text.or_else(|| value.get("table")?.as_str()).map(str::to_owned));
     }
@@ -430,7 +436,7 @@ fn missing_table(name: &str, tables: &Tables) -> Readiness {
 fn has_no_rows(check: &Check, plan: &CachedPlan, inputs: FingerprintInputs<'_>, tables: &Tables) -> bool {
     let facts = check.target_table.first().and_then(|name| tables.ready(name));
     let is_judged =
-        declared(plan).get("judges_empty").is_some() || matches!(check.kind.as_str(), "python" | TRANSFORM);
+        declared(plan).get("judges_empty").is_some() || matches!(check.kind, Kind::Python | Kind::Transform);
     facts.is_some_and(|facts| facts.rows == 0)
         && !is_judged
         && plan.request == check.rule()
@@ -461,7 +467,7 @@ fn doubled_column(
 /// Why rows that are to be made from words cannot be: values of a column that the code uses do not fit it, and would be
 /// left out of what is written.
 fn unreadable_values(check: &Check, verdict: &Verdict, tables: &Tables) -> Option<Readiness> {
-    if check.kind != TRANSFORM || !check.is_words() {
+    if check.kind != Kind::Transform || !check.is_words() {
         return None;
     }
     let found = verdict.effects.reads.iter().find_map(|(table, read)| {

@@ -142,7 +142,7 @@ pub fn checks_last(checks: &[Check]) -> String {
             &check.check_name,
             &check.description,
             &check.target_table.join(","),
-            &check.kind,
+            check.kind.name(),
             check.calculation_hint.as_deref().unwrap_or_default(),
             &params,
             check.severity.name(),

@@ -26,47 +26,16 @@ use std::collections::BTreeMap;
 use ordain_types::{RuleSql, Schema, Table, TableRule, Test};
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Kind;
 use crate::check::Check;
 use emit::Code;
 use params::Params;
 
+pub use filter::variables;
 pub use params::CompileError;
 pub(crate) use params::wrong_params;
 pub(crate) use sql::is_statement;
-pub use transform::{Output, TRANSFORM, no_rows, output, with_output, with_table};
-
-/// The kind whose code a planner writes.
-pub const HINT: &str = "hint";
-
-/// The kind whose rows a statement of the owner's finds.
-pub const SQL: &str = "sql";
-
-/// Every built-in kind.
-pub const KIND_NAMES: [&str; 23] = [
-    "not_null",
-    "unique",
-    "foreign_key",
-    "in_set",
-    "range",
-    "length",
-    "regex",
-    "dtype",
-    "schema",
-    "row_count",
-    "freshness",
-    "aggregate",
-    "two_columns",
-    "functional_dependency",
-    "monotonic",
-    "distribution",
-    "anomaly",
-    "reconcile_totals",
-    "reconcile_rows",
-    "condition",
-    "sql",
-    "python",
-    "transform",
-];
+pub use transform::{Output, no_rows, output, with_output, with_table};
 
 /// What a kind compiles to.
 #[derive(Debug, Clone, PartialEq)]
@@ -135,12 +104,12 @@ pub struct CheckPlan {
 /// Compiles a check of a built-in kind against the tables that there are.
 pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileError> {
     let mut params = Params::new(check);
-    let compiled = match check.kind.as_str() {
-        SQL => sql::compile(check, &mut params, schema),
-        "python" => python(check, &mut params),
-        TRANSFORM => transform::compile(check, &mut params),
-        "reconcile_totals" => figures::reconcile_totals(&mut params, schema),
-        "reconcile_rows" => references::reconcile_rows(&mut params, schema),
+    let compiled = match check.kind {
+        Kind::Sql => sql::compile(check, &mut params, schema),
+        Kind::Python => python(check, &mut params),
+        Kind::Transform => transform::compile(check, &mut params),
+        Kind::ReconcileTotals => figures::reconcile_totals(&mut params, schema),
+        Kind::ReconcileRows => references::reconcile_rows(&mut params, schema),
         _ => on_one_table(check, &mut params, schema),
     }?;
     params.finish()?;
@@ -150,7 +119,7 @@ pub fn compile(check: &Check, schema: &Schema) -> Result<CompiledKind, CompileEr
 /// Values on both sides of the bounds of a condition that every row must meet, and what becomes of them.
 pub fn cases(must: &Test, table: &Table) -> Vec<String> {
     let params = serde_json::Map::from_iter([("must".to_owned(), serde_json::json!(must))]);
-    cases::of(&Check::new(HINT.to_owned(), &table.name, "condition", params), table)
+    cases::of(&Check::new(String::new(), &table.name, Kind::Condition, params), table)
 }
 
 /// The lines that leave those rows of a table in `rows` that meet a filter, after `rows` was taken.
@@ -173,26 +142,33 @@ fn on_one_table(
         code.filter(filter, table);
     }
     condition::when(&mut code, params, table)?;
-    match check.kind.as_str() {
-        "not_null" => values::not_null(&mut code, params, table),
-        "unique" => values::unique(&mut code, params, table),
-        "in_set" => values::in_set(&mut code, params, table),
-        "range" => values::range(&mut code, params, table),
-        "length" => values::length(&mut code, params, table),
-        "regex" => values::regex(&mut code, params, table),
-        "dtype" => shapes::dtype(&mut code, params, table),
-        "schema" => shapes::schema(&mut code, params),
-        "foreign_key" => references::foreign_key(&mut code, params, table, schema),
-        "functional_dependency" => references::functional_dependency(&mut code, params, table),
-        "two_columns" => pairs::two_columns(&mut code, params, table),
-        "monotonic" => pairs::monotonic(&mut code, params, table),
-        "row_count" => figures::row_count(&mut code, params, table, schema),
-        "freshness" => figures::freshness(&mut code, params, table),
-        "aggregate" => figures::aggregate(&mut code, params, table),
-        "anomaly" => figures::anomaly(&mut code, params, table),
-        "condition" => condition::condition(&mut code, params, table),
-        "distribution" => spread::distribution(&mut code, params, table, schema),
-        other => Err(CompileError::unknown_kind(other)),
+    match check.kind {
+        Kind::NotNull => values::not_null(&mut code, params, table),
+        Kind::Unique => values::unique(&mut code, params, table),
+        Kind::InSet => values::in_set(&mut code, params, table),
+        Kind::Range => values::range(&mut code, params, table),
+        Kind::Length => values::length(&mut code, params, table),
+        Kind::Regex => values::regex(&mut code, params, table),
+        Kind::Dtype => shapes::dtype(&mut code, params, table),
+        Kind::Schema => shapes::schema(&mut code, params),
+        Kind::ForeignKey => references::foreign_key(&mut code, params, table, schema),
+        Kind::FunctionalDependency => references::functional_dependency(&mut code, params, table),
+        Kind::TwoColumns => pairs::two_columns(&mut code, params, table),
+        Kind::Monotonic => pairs::monotonic(&mut code, params, table),
+        Kind::RowCount => figures::row_count(&mut code, params, table, schema),
+        Kind::Freshness => figures::freshness(&mut code, params, table),
+        Kind::Aggregate => figures::aggregate(&mut code, params, table),
+        Kind::Anomaly => figures::anomaly(&mut code, params, table),
+        Kind::Condition => condition::condition(&mut code, params, table),
+        Kind::Distribution => spread::distribution(&mut code, params, table, schema),
+        Kind::Hint
+        | Kind::Sql
+        | Kind::Python
+        | Kind::Transform
+        | Kind::ReconcileTotals
+        | Kind::ReconcileRows => {
+            Err(CompileError::param("a rule in words has no code of its own", "name a built-in kind"))
+        }
     }?;
     let mut compiled = code.finish();
     compiled.plan.cases = cases::of(check, table);

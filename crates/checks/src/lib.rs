@@ -31,6 +31,7 @@ pub mod exit;
 pub mod export;
 mod failures;
 pub mod file;
+mod given;
 mod grade;
 mod history;
 pub mod import;

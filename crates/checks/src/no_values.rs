@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use ordain_types::ColumnType;
 use serde_json::json;
 
+use crate::catalogue::Kind;
 use crate::compile::Readiness;
-use crate::kinds::{self, TRANSFORM};
+use crate::kinds;
 use crate::results::no_rows;
 use crate::tables::{TableFacts, TableState, Tables};
 use crate::{Check, Checks, SkipReason};
@@ -17,7 +18,7 @@ impl Checks {
     pub(crate) fn without_values(&self, check: &Check, tables: &Tables) -> Option<Readiness> {
         let mut known = check.target_table.iter().filter_map(|name| tables.ready(name));
         let facts = known.find(|facts| facts.columns_without_values().next().is_some())?;
-        if check.kind == TRANSFORM {
+        if check.kind == Kind::Transform {
             return None;
         }
         let types = [

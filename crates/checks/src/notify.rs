@@ -110,7 +110,7 @@ mod tests {
         let skipped = SkipReason::ALL.map(|reason| (CheckStatus::Skipped, Some(reason)));
         let others = CheckStatus::ALL.map(|status| (status, None));
         for (status, skipped) in others.into_iter().chain(skipped) {
-            let check = Check::new("C".to_owned(), "t", "unique", Map::new());
+            let check = Check::new("C".to_owned(), "t", crate::catalogue::Kind::Unique, Map::new());
             let result = CheckResult { status, skipped, ..CheckResult::new(&check) };
             let report = RunReport {
                 run_id: "r".to_owned(),

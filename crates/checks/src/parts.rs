@@ -18,11 +18,11 @@ use ordain_store::{CachedPlan, QueuedRun};
 use ordain_types::RunId;
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::Kind;
 use crate::cells::{CheckFindings, WorkerCells};
 use crate::compile::{Ready, rule_of, wanted_tables};
-use crate::kinds::TRANSFORM;
+use crate::given::Given;
 use crate::results::{Ran, Results};
-use crate::run::inputs;
 use crate::tables::Tables;
 use crate::task::CheckOptions;
 use crate::{Check, Checks, ChecksError};
@@ -44,8 +44,8 @@ const JUDGED: &str = "judged/";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Part {
-    /// When the run began, for code that asks.
-    now: String,
+    /// What the run gives to the code of every check.
+    given: Given,
     checks: Vec<Assigned>,
 }
 
@@ -147,14 +147,15 @@ impl Checks {
         tables: &Tables,
         figures: &HashMap<String, Vec<f64>>,
     ) -> Result<Dealt, ChecksError> {
-        let (run, now) = (RunId(results.report.run_id.clone()), results.report.started_at.clone());
+        let run = RunId(results.report.run_id.clone());
+        let given = Given::new(&results.report.started_at, results.options);
         let dealt = Dealt { checks: self.clone(), run, parts: BTreeMap::new(), offered: None };
         if results.options.is_trial || self.engine.settings().others.is_none() || ready.len() < DEALT_FROM {
             return Ok(dealt);
         }
         let mut left = BTreeMap::new();
         for (check, code) in ready {
-            if check.depends_on.is_empty() && check.kind != TRANSFORM {
+            if check.depends_on.is_empty() && check.kind != Kind::Transform {
                 let figures = figures.get(&check.check_id).cloned().unwrap_or_default();
                 let (check, plan) = ((*check).clone(), code.plan.clone());
                 let rows = tables.fingerprint(&code.tables);
@@ -162,10 +163,10 @@ impl Checks {
                 left.insert(assigned.check.check_id.clone(), (code.tables.clone(), assigned));
             }
         }
-        self.deal_out(dealt, left, now).await
+        self.deal_out(dealt, left, given).await
     }
 
-    async fn deal_out(&self, mut dealt: Dealt, mut left: Left, now: String) -> Result<Dealt, ChecksError> {
+    async fn deal_out(&self, mut dealt: Dealt, mut left: Left, given: Given) -> Result<Dealt, ChecksError> {
         let Some(nodes) = &self.engine.settings().others else { return Ok(dealt) };
         let next = self.take_over(&mut dealt, &mut left).await?;
         let nodes = nodes.count().await;
@@ -182,7 +183,7 @@ impl Checks {
                 break;
             }
             let rest = left.split_off(size.min(left.len()));
-            let part = Part { now: now.clone(), checks: std::mem::replace(&mut left, rest) };
+            let part = Part { given: given.clone(), checks: std::mem::replace(&mut left, rest) };
             self.keep(&dealt.run, &format!("{PART}{number}"), &part).await?;
             let ids = part.checks.into_iter().map(|assigned| assigned.check.check_id).collect();
             dealt.parts.insert(number, ids);
@@ -249,7 +250,7 @@ impl Checks {
             if tables.fingerprint(&code.tables) == assigned.rows {
                 code.by_database = self.by_database(&assigned.check, &code, &tables);
                 ready.push((&assigned.check, code));
-                given.push(inputs(&part.now, &assigned.figures));
+                given.push(part.given.inputs(&assigned.figures));
             }
         }
         let cells = self.checking_cells(&ready, &tables, jobs)?;

@@ -118,7 +118,7 @@ impl CheckResult {
             owner: check.owner.clone(),
             tags: check.tags.clone(),
             target_table: check.target_table.clone(),
-            kind: check.kind.clone(),
+            kind: check.kind.name().to_owned(),
             rule: check.rule(),
             understood: None,
             skipped: None,

@@ -7,11 +7,12 @@ use ordain_store::Store;
 use serde_json::{Value, json};
 
 use crate::by_sql::ByDatabase;
+use crate::catalogue::Kind;
 use crate::cells::CheckFindings;
 use crate::change::grading_of;
 use crate::compile::{Kept, Readiness, Ready, declared};
 use crate::compiled::Compiled;
-use crate::kinds::{self, Output, TRANSFORM};
+use crate::kinds::{self, Output};
 use crate::sources::hash_text;
 use crate::state::{LastRun, State};
 use crate::tables::Tables;
@@ -148,7 +149,7 @@ impl Results<'_> {
     pub(crate) async fn graded(&mut self, ran: Ran<'_>, tables: &Tables, store: &Store) -> CheckResult {
         let Ran { check, ready, outcome, duration_ms, .. } = ran;
         let outcome = match outcome {
-            Ok(found) if check.kind == TRANSFORM && !self.options.is_trial => {
+            Ok(found) if check.kind == Kind::Transform && !self.options.is_trial => {
                 self.published(check, found, store).await
             }
             outcome => outcome,
@@ -318,7 +319,7 @@ fn unjudged(
 ) -> Option<(SkipReason, String)> {
     let plan = declared(&ready.plan);
     let kind =
-        if check.is_words() { plan.get("kind").and_then(Value::as_str) } else { Some(check.kind.as_str()) };
+        if check.is_words() { plan.get("kind").and_then(Value::as_str) } else { Some(check.kind.name()) };
     // No row has no figure, which is neither good nor bad.
     if found.counts.is_broken && kind != Some("aggregate") {
         return None;
@@ -327,8 +328,8 @@ fn unjudged(
     let judged = plan.pointer("/tables/0").and_then(Value::as_str);
     let judged = judged.or_else(|| check.target_table.first().map(String::as_str))?;
     // Code of its owner's may judge more than rows, and says so; a transformation judges nothing.
-    let has_counted = check.kind == "python" && found.counts.evaluated > Some(0);
-    let is_excepted = check.allow_empty || has_counted || check.kind == TRANSFORM;
+    let has_counted = check.kind == Kind::Python && found.counts.evaluated > Some(0);
+    let is_excepted = check.allow_empty || has_counted || check.kind == Kind::Transform;
     if is_excepted || plan.get("judges_empty").is_some() {
         return learning;
     }

@@ -11,13 +11,14 @@ use ordain_cell::Shared;
 use ordain_cell::profile::Profile;
 use ordain_engine::{Head, Programs, millis};
 use ordain_types::BoxFuture;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::catalogue::Kind;
 use crate::cells::{Cells, WorkerCells};
 use crate::compile::{Ready, wanted_tables};
 use crate::compiled::Compiled;
 use crate::disk::Disk;
-use crate::kinds::TRANSFORM;
+use crate::given::Given;
 use crate::notify::{self, Before};
 use crate::parts::{Gathered, Judged};
 use crate::record::{self, Seen};
@@ -194,7 +195,8 @@ impl Checks {
     ) -> Result<bool, ChecksError> {
         let cells = self.checking_cells(ready, tables, results.options.jobs)?;
         let history = figures(results, ready)?;
-        let (run, now) = (results.report.run_id.clone(), results.report.started_at.clone());
+        let run = results.report.run_id.clone();
+        let given = Given::new(&results.report.started_at, results.options);
         let dealt = self.deal(results, ready, tables, &history).await?;
         let mut away = dealt.check_ids();
         let mut gathered = dealt.gathered();
@@ -224,7 +226,7 @@ impl Checks {
                     continue;
                 }
                 let Some(worker) = workers.pop() else { break };
-                let inputs = inputs(&now, history.get(&check.check_id).map_or(&[], Vec::as_slice));
+                let inputs = given.inputs(history.get(&check.check_id).map_or(&[], Vec::as_slice));
                 let place = WorkerCells { cells: &cells, worker };
                 running.push(self.run_one(check, code, tables, place, inputs, &run));
             }
@@ -240,7 +242,7 @@ impl Checks {
                     let (worker, ran) = ran?;
                     workers.push(worker);
                     // What a transformation made goes where its owner wants it.
-                    let is_shared = !results.options.is_trial && ran.check.kind != TRANSFORM;
+                    let is_shared = !results.options.is_trial && ran.check.kind != Kind::Transform;
                     if let Some(found) = ran.outcome.as_ref().ok().filter(|_| is_shared) {
                         self.share_artifacts(&found.artifacts).await?;
                     }
@@ -327,11 +329,6 @@ impl Checks {
         let shared = Shared { files, running_max: jobs, jobs: ready.len(), cells, scratch: None };
         Ok(Cells::new(self.engine.executor(), shared, Some(disk))?)
     }
-}
-
-/// What the code of a check may ask for besides rows.
-pub(crate) fn inputs(now: &str, history: &[f64]) -> Value {
-    json!({ "now": now, "history": history })
 }
 
 /// The figures that earlier runs saw, by check, for those whose code asks for them.

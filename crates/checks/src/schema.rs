@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalogue::{KINDS, KindSpec, ParamSpec, Shape};
+use crate::catalogue::{Kind, ParamSpec, Shape};
 use crate::check::Severity;
 
 /// The schema of a file of checks: a list of records, or a map with the list under `checks`.
@@ -22,8 +22,9 @@ pub fn checks_schema() -> Value {
 }
 
 fn check() -> Value {
-    let kinds: Vec<&str> = std::iter::once("hint").chain(KINDS.iter().map(|kind| kind.name)).collect();
-    let mut rules: Vec<Value> = KINDS.iter().map(rule).collect();
+    let kinds = Kind::ALL.map(Kind::name);
+    let built_in = Kind::ALL.into_iter().filter(|kind| *kind != Kind::Hint);
+    let mut rules: Vec<Value> = built_in.map(rule).collect();
     rules.push(json!({
         "if": {"anyOf": [{"properties": {"kind": {"const": "hint"}}}, {"not": {"required": ["kind"]}}]},
         "then": {"required": ["calculation_hint"]},
@@ -37,29 +38,30 @@ fn check() -> Value {
 }
 
 /// What a kind takes.
-fn rule(kind: &KindSpec) -> Value {
+fn rule(kind: Kind) -> Value {
+    let spec = kind.spec();
     let required: Vec<&str> =
-        kind.params.iter().filter(|param| param.required).map(|param| param.name).collect();
+        spec.params.iter().filter(|param| param.required).map(|param| param.name).collect();
     let params: Map<String, Value> =
-        kind.params.iter().map(|param| (param.name.to_owned(), of(kind, param))).collect();
+        spec.params.iter().map(|param| (param.name.to_owned(), of(kind, param))).collect();
     json!({
-        "if": {"properties": {"kind": {"const": kind.name}}, "required": ["kind"]},
+        "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
         "then": {
             "required": if required.is_empty() { json!([]) } else { json!(["params"]) },
             "properties": {
-                "kind": {"description": kind.about},
+                "kind": {"description": spec.about},
                 "params": {"required": required, "properties": params, "additionalProperties": false},
             },
         },
     })
 }
 
-fn of(kind: &KindSpec, param: &ParamSpec) -> Value {
+fn of(kind: Kind, param: &ParamSpec) -> Value {
     let texts = json!({"type": "array", "items": {"type": "string"}, "minItems": 1});
     let mut schema = match param.shape {
         Shape::Text | Shape::Column => json!({"type": "string", "minLength": 1}),
         // The names of a schema may have types.
-        Shape::Columns if kind.name == "schema" => json!({"type": ["string", "array", "object"]}),
+        Shape::Columns if kind == Kind::Schema => json!({"type": ["string", "array", "object"]}),
         Shape::Columns | Shape::Texts => json!({"anyOf": [{"type": "string", "minLength": 1}, texts]}),
         Shape::Number => json!({"type": "number"}),
         Shape::Count => json!({"type": "integer", "minimum": 0}),

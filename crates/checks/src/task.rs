@@ -1,9 +1,12 @@
 //! A run of checks as a piece of work, and what comes of it.
 
+use std::collections::BTreeMap;
+
 use ordain_engine::{Identity, Opened, Order, Origin};
 use ordain_planner::Planner;
 use ordain_types::{BoxFuture, RunKind, RunRecord, Strategy};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::file::CheckFiles;
 use crate::{CheckProgress, Checks, ChecksError, RunReport, Selection};
@@ -47,6 +50,8 @@ pub struct CheckOptions {
     /// Who writes code for hints.
     #[serde(skip)]
     pub planner: Planner,
+    /// What filters call by name: `$day`.
+    pub variables: BTreeMap<String, Value>,
     /// Whether it is only looked at what a rule finds. Such a run leaves no record and no result, but its code is kept.
     pub is_trial: bool,
     /// Whether no file has the check yet: code that is kept by its id was another rule's.
@@ -69,6 +74,7 @@ impl Default for CheckOptions {
             frozen: false,
             force: false,
             planner: Planner::Rules,
+            variables: BTreeMap::new(),
             is_trial: false,
             is_new: false,
         }
@@ -87,14 +93,15 @@ pub struct CheckRun {
 impl CheckTask {
     /// What an idempotency key stands for.
     pub fn fingerprint(&self) -> String {
-        let CheckOptions { selection, if_changed, frozen, force, .. } = &self.options;
-        Identity::of("check")
+        let CheckOptions { selection, if_changed, frozen, force, variables, .. } = &self.options;
+        let identity = Identity::of("check")
             .with("request", &self.request)
             .with("selection", selection)
             .with("if_changed", if_changed)
             .with("frozen", frozen)
-            .with("force", force)
-            .digest()
+            .with("force", force);
+        // Without variables a run is known by what it was known by before there were any.
+        if variables.is_empty() { identity.digest() } else { identity.with("variables", variables).digest() }
     }
 }
 

@@ -8,8 +8,9 @@ use ordain_planner::{Brief, Draft, Exchange, Planner, Quiet, Reply, Speaker, Tab
 use ordain_verify::{Contract, Policy};
 use serde_json::{Value, json};
 
+use crate::catalogue::Kind;
 use crate::contracts::{PlanPrompt, plan_prompt_line};
-use crate::kinds::{self, CompileError, TRANSFORM};
+use crate::kinds::{self, CompileError};
 use crate::tables::{TableFacts, Tables};
 use crate::{Check, Checks, ChecksError, rule};
 
@@ -24,7 +25,7 @@ impl Checks {
         tables: &Tables,
         planner: &Planner,
     ) -> Result<(String, Value), String> {
-        let brief = if check.kind == TRANSFORM {
+        let brief = if check.kind == Kind::Transform {
             self.transform_brief(check, tables, planner)
         } else {
             self.check_brief(check, tables, planner)
@@ -117,6 +118,9 @@ impl Checks {
             && let Some(filter) = &check.filter
         {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
+            for name in kinds::variables(filter) {
+                brief.request += &format!(" `${name}` is inputs[\"variables\"][\"{name}\"].");
+            }
         }
         let settings = self.engine.settings();
         brief.policy.clone_from(&settings.own_policy);
@@ -186,7 +190,7 @@ impl Checks {
 
 /// The code of a check: that of a transformation has the rows that were made as its output.
 fn transformed(check: &Check, brief: &Brief, draft: Draft) -> Result<String, CompileError> {
-    if check.kind != TRANSFORM {
+    if check.kind != Kind::Transform {
         return Ok(draft.code);
     }
     match draft.rows {

@@ -59,7 +59,7 @@ pub(crate) fn program(demand: &Demand, catalog: &Catalog, sentence: &str, narrow
     writer.lines.extend(narrowed.iter().cloned());
     writer.columns.entry(demand.table.to_string()).or_default();
     let end = match &demand.claim {
-        Claim::Every(test) => writer.every(&rows, &demand.when, test),
+        Claim::Every(test) => writer.every(&rows, &demand.when, test, sentence),
         Claim::Share(test, op, percent) => writer.share(&rows, &demand.when, test, *op, *percent),
         Claim::Bounds(figure, bounds) => writer.bounds(&rows, &demand.when, figure, bounds),
     };
@@ -83,6 +83,21 @@ pub(crate) fn program(demand: &Demand, catalog: &Catalog, sentence: &str, narrow
 /// A text as Python writes it.
 fn text(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// A text as the inner part of an f-string.
+fn spoken(words: &str) -> String {
+    let quoted = text(words);
+    let inner = quoted.strip_prefix('"').and_then(|inner| inner.strip_suffix('"')).unwrap_or_default();
+    inner.replace('{', "{{").replace('}', "}}")
+}
+
+/// What the rows of a table are called: `orders` where that is its name, and `rows` where its name is no plural.
+pub fn rows_of(table: &str) -> String {
+    let is_plural = table.ends_with('s')
+        && !table.ends_with("ss")
+        && table.chars().all(|c| c.is_alphabetic() || c == '_');
+    if is_plural { table.replace('_', " ") } else { "rows".to_owned() }
 }
 
 fn names<'a>(names: impl IntoIterator<Item = &'a Name>) -> String {
@@ -135,7 +150,7 @@ impl Writer<'_> {
         self.columns.entry(table.to_owned()).or_default().insert(column.to_owned());
     }
 
-    fn every(&mut self, rows: &Frame, when: &Cond, test: &Cond) -> String {
+    fn every(&mut self, rows: &Frame, when: &Cond, test: &Cond, sentence: &str) -> String {
         let among = self.chosen(rows, when);
         let Mark { so, not } = self.mark(rows, test, &among.so);
         // A value that cannot be read is as demanded nowhere.
@@ -162,9 +177,11 @@ impl Writer<'_> {
         columns_in(test, &mut own);
         format!(
             "result = {{\n    \"status\": \"FAIL\" if failed else \"PASS\",\n    \
-             \"summary\": f\"{{failed}} of {{evaluated}} rows break the rule\"{more},\n    \
+             \"summary\": f\"{{failed:,}} of {{evaluated:,}} {} break the rule: {}\"{more},\n    \
              \"evaluated\": evaluated,\n    \"failed\": failed,\n    \"columns\": {},\n    \
              \"failed_rows\": rows[failing],\n}}\n",
+            spoken(&rows_of(&rows.table)),
+            spoken(sentence),
             names(&own)
         )
     }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{is_grouped, is_set, left_out, names, param, text};
+use crate::catalogue::Kind;
 use crate::check::{Check, Severity, Threshold};
 use crate::import::Unmapped;
 
@@ -103,21 +104,21 @@ fn test_of(check: &Check) -> Option<Test> {
         let arguments = arguments.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Some(Test { column, name, arguments })
     };
-    match (check.kind.as_str(), &columns[..]) {
+    match (check.kind, &columns[..]) {
         _ if is_grouped(check) => None,
-        ("not_null", [one]) if !is_set(check, "negate") => test(Some(one.clone()), "not_null", Vec::new()),
-        ("unique", [one]) => test(Some(one.clone()), "unique", Vec::new()),
-        ("unique", [_, _, ..]) => test(
+        (Kind::NotNull, [one]) if !is_set(check, "negate") => test(Some(one.clone()), "not_null", Vec::new()),
+        (Kind::Unique, [one]) => test(Some(one.clone()), "unique", Vec::new()),
+        (Kind::Unique, [_, _, ..]) => test(
             None,
             "dbt_utils.unique_combination_of_columns",
             vec![("combination_of_columns", json!(columns))],
         ),
-        ("in_set", _) => {
+        (Kind::InSet, _) => {
             let name =
                 if is_set(check, "negate") { "dbt_utils.not_accepted_values" } else { "accepted_values" };
             test(column, name, vec![("values", param(check, "values"))])
         }
-        ("foreign_key", [one]) => {
+        (Kind::ForeignKey, [one]) => {
             let references = check.params.get("references")?;
             let field = references
                 .get("columns")
@@ -126,7 +127,7 @@ fn test_of(check: &Check) -> Option<Test> {
             let to = format!("ref('{}')", references.get("table")?.as_str()?);
             test(Some(one.clone()), "relationships", vec![("to", json!(to)), ("field", field.clone())])
         }
-        ("range", _) if is_set(check, "strict_min") == is_set(check, "strict_max") => {
+        (Kind::Range, _) if is_set(check, "strict_min") == is_set(check, "strict_max") => {
             let inclusive = if is_set(check, "strict_min") { json!(false) } else { Value::Null };
             test(
                 column,
@@ -138,7 +139,7 @@ fn test_of(check: &Check) -> Option<Test> {
                 ],
             )
         }
-        ("row_count", _) => {
+        (Kind::RowCount, _) => {
             let other = format!("ref('{}')", text(check, "same_as")?);
             test(None, "dbt_utils.equal_rowcount", vec![("compare_model", json!(other))])
         }

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{is_grouped, is_set, left_out, names, param, text};
+use crate::catalogue::Kind;
 use crate::check::{Check, Severity};
 use crate::import::Unmapped;
 
@@ -54,30 +55,30 @@ fn map<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
 fn expectation(check: &Check) -> Option<(&'static str, Map<String, Value>)> {
     let column = ("column", param(check, "column"));
     let columns = names(check, "columns");
-    Some(match (check.kind.as_str(), &columns[..]) {
+    Some(match (check.kind, &columns[..]) {
         _ if is_grouped(check) => return None,
-        ("not_null", [one]) if is_set(check, "negate") => {
+        (Kind::NotNull, [one]) if is_set(check, "negate") => {
             ("expect_column_values_to_be_null", map([("column", json!(one))]))
         }
-        ("not_null", [one]) => ("expect_column_values_to_not_be_null", map([("column", json!(one))])),
-        ("unique", [one]) => ("expect_column_values_to_be_unique", map([("column", json!(one))])),
-        ("unique", [_, _, ..]) => (
+        (Kind::NotNull, [one]) => ("expect_column_values_to_not_be_null", map([("column", json!(one))])),
+        (Kind::Unique, [one]) => ("expect_column_values_to_be_unique", map([("column", json!(one))])),
+        (Kind::Unique, [_, _, ..]) => (
             "expect_compound_columns_to_be_unique",
             map([("column_list", json!(columns)), ("ignore_row_if", ignore(check, true)?)]),
         ),
-        ("in_set", _) if is_set(check, "negate") => {
+        (Kind::InSet, _) if is_set(check, "negate") => {
             ("expect_column_values_to_not_be_in_set", map([column, ("value_set", param(check, "values"))]))
         }
-        ("in_set", _) => {
+        (Kind::InSet, _) => {
             ("expect_column_values_to_be_in_set", map([column, ("value_set", param(check, "values"))]))
         }
-        ("range", _) => ("expect_column_values_to_be_between", bounds(check, column)),
-        ("length", _) => (
+        (Kind::Range, _) => ("expect_column_values_to_be_between", bounds(check, column)),
+        (Kind::Length, _) => (
             "expect_column_value_lengths_to_be_between",
             map([column, ("min_value", param(check, "min")), ("max_value", param(check, "max"))]),
         ),
-        ("regex", _) => regex(check, column),
-        ("monotonic", _) => {
+        (Kind::Regex, _) => regex(check, column),
+        (Kind::Monotonic, _) => {
             let kind = if text(check, "direction") == Some("decreasing") {
                 "expect_column_values_to_be_decreasing"
             } else {
@@ -85,8 +86,8 @@ fn expectation(check: &Check) -> Option<(&'static str, Map<String, Value>)> {
             };
             (kind, map([column, ("strictly", param(check, "strict"))]))
         }
-        ("dtype", _) => return dtype(check, column),
-        ("row_count", _) => match text(check, "same_as") {
+        (Kind::Dtype, _) => return dtype(check, column),
+        (Kind::RowCount, _) => match text(check, "same_as") {
             Some(other) => {
                 ("expect_table_row_count_to_equal_other_table", map([("other_table_name", json!(other))]))
             }
@@ -95,9 +96,9 @@ fn expectation(check: &Check) -> Option<(&'static str, Map<String, Value>)> {
                 map([("min_value", param(check, "min")), ("max_value", param(check, "max"))]),
             ),
         },
-        ("schema", _) => return schema(check, &columns),
-        ("aggregate", _) => return aggregate(check, column),
-        ("two_columns", _) => return two_columns(check, &columns),
+        (Kind::Schema, _) => return schema(check, &columns),
+        (Kind::Aggregate, _) => return aggregate(check, column),
+        (Kind::TwoColumns, _) => return two_columns(check, &columns),
         _ => return None,
     })
 }

@@ -4,8 +4,9 @@ use ordain_types::nearest;
 
 use super::Problem;
 use super::node::{Content, Member, Node};
+use crate::catalogue::Kind;
 use crate::check::{Check, Samples, Severity, Threshold};
-use crate::kinds::{HINT, KIND_NAMES, SQL, is_statement, wrong_params};
+use crate::kinds::{is_statement, wrong_params};
 use ordain_workspace::Schedule;
 
 /// Every field that a record may have.
@@ -43,11 +44,13 @@ pub(super) struct Reader<'a> {
     check_id: Option<String>,
     problems: &'a mut Vec<Problem>,
     has_errors: bool,
+    /// Whether the record names a kind, and one that there is.
+    has_kind: Option<bool>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(file: &'a str, line: u32, problems: &'a mut Vec<Problem>) -> Self {
-        Self { file, line, check_id: None, problems, has_errors: false }
+        Self { file, line, check_id: None, problems, has_errors: false, has_kind: None }
     }
 
     /// The check, if nothing that matters is wrong.
@@ -129,31 +132,15 @@ impl<'a> Reader<'a> {
         if check.check_name.trim().is_empty() {
             check.check_name.clone_from(&check.check_id);
         }
-        if check.kind.is_empty() {
-            if check.calculation_hint.is_none() && !self.has_errors {
-                self.wrong(
-                    self.line,
-                    "neither `kind` nor `calculation_hint` is given".to_owned(),
-                    "state the rule in words as `calculation_hint`, or name a kind",
-                );
-            }
-            HINT.clone_into(&mut check.kind);
-        }
-        if check.kind == HINT
-            && let Some(statement) = check.calculation_hint.as_ref().filter(|hint| is_statement(hint))
-        {
-            check.params.entry("query").or_insert_with(|| statement.as_str().into());
-            SQL.clone_into(&mut check.kind);
-        }
-        if check.is_words() && check.calculation_hint.as_deref().is_none_or(|hint| hint.trim().is_empty()) {
+        if self.has_kind.is_none() && check.calculation_hint.is_none() && !self.has_errors {
             self.wrong(
                 self.line,
-                format!("a check of kind `{}` has no `calculation_hint`", check.kind),
-                "state the rule in words",
+                "neither `kind` nor `calculation_hint` is given".to_owned(),
+                "state the rule in words as `calculation_hint`, or name a kind",
             );
         }
-        if let Some(error) = wrong_params(check) {
-            self.wrong(self.line, error.to_string(), &error.hint().unwrap_or_default());
+        if self.has_kind != Some(false) {
+            self.complete_rule(check);
         }
         if check.target_table.is_empty() {
             check.target_table = sides(check);
@@ -171,16 +158,39 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn kind(&mut self, member: &Member) -> String {
-        let Some(kind) = self.text(member) else { return HINT.to_owned() };
-        if kind != HINT && !KIND_NAMES.contains(&kind.as_str()) {
-            let hint = nearest(&kind, KIND_NAMES.iter().copied().chain([HINT])).map_or_else(
-                || format!("kinds are: {HINT}, {}", KIND_NAMES.join(", ")),
+    /// What follows from the kind.
+    fn complete_rule(&mut self, check: &mut Check) {
+        if check.kind == Kind::Hint
+            && let Some(statement) = check.calculation_hint.as_ref().filter(|hint| is_statement(hint))
+        {
+            check.params.entry("query").or_insert_with(|| statement.as_str().into());
+            check.kind = Kind::Sql;
+        }
+        if check.is_words() && check.calculation_hint.as_deref().is_none_or(|hint| hint.trim().is_empty()) {
+            self.wrong(
+                self.line,
+                format!("a check of kind `{}` has no `calculation_hint`", check.kind),
+                "state the rule in words",
+            );
+        }
+        if let Some(error) = wrong_params(check) {
+            self.wrong(self.line, error.to_string(), &error.hint().unwrap_or_default());
+        }
+    }
+
+    fn kind(&mut self, member: &Member) -> Kind {
+        let Some(name) = self.text(member) else { return Kind::Hint };
+        let kind = Kind::named(&name);
+        self.has_kind = Some(kind.is_some());
+        if kind.is_none() {
+            let names = Kind::ALL.map(Kind::name);
+            let hint = nearest(&name, names).map_or_else(
+                || format!("kinds are: {}", names.join(", ")),
                 |name| format!("did you mean `{name}`?"),
             );
-            self.wrong(member.line, format!("there is no kind `{kind}`"), &hint);
+            self.wrong(member.line, format!("there is no kind `{name}`"), &hint);
         }
-        kind
+        kind.unwrap_or(Kind::Hint)
     }
 
     fn severity(&mut self, member: &Member) -> Severity {

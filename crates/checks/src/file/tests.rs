@@ -31,7 +31,7 @@ fn a_record_as_data_teams_write_it_is_read() {
     );
     assert_eq!(files.problems, []);
     let entry = &files.entries[0];
-    assert_eq!((entry.line, entry.check.kind.as_str()), (2, "hint"));
+    assert_eq!((entry.line, entry.check.kind.name()), (2, "hint"));
     assert_eq!(entry.check.target_table, ["events", "users"]);
     assert_eq!(entry.check.key_columns, ["event_id"]);
     assert_eq!(entry.check.severity, Severity::Medium);

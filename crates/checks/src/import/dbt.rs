@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 use super::draft::{self, params};
 use super::expectation::{NotMapped, map_expectation};
 use super::{ImportError, Imported, Tool};
+use crate::catalogue::Kind;
 use crate::check::{Check, Severity, Threshold};
-use crate::kinds::SQL;
 
 /// Settings of a test that say nothing about the data.
 const STORAGE: [&str; 9] = [
@@ -41,7 +41,7 @@ impl TestTarget<'_> {
     }
 }
 
-type Made = (&'static str, Map<String, Value>);
+type Made = (Kind, Map<String, Value>);
 
 pub(super) fn import(file: &Value) -> Result<Imported, ImportError> {
     let mut imported = Imported::default();
@@ -148,7 +148,7 @@ fn take_freshness(imported: &mut Imported, table: &str, model: &Value, source: O
         match made {
             Ok((column, age)) => {
                 let taken = params([("column", json!(column)), ("max_age", json!(age))]);
-                let mut check = draft::check(table, Some(column), "freshness", taken);
+                let mut check = draft::check(table, Some(column), Kind::Freshness, taken);
                 check.severity = Severity::High;
                 if !is_error {
                     check.warn_if = Some(Threshold { count: Some(0), percent: None });
@@ -249,7 +249,7 @@ fn checked(
         Ok(made) => made,
         Err(NotMapped::Unsupported(reason) | NotMapped::Invalid(reason)) => return Err(reason),
     };
-    let (kind, params) = match chosen.filter(|_| kind != SQL) {
+    let (kind, params) = match chosen.filter(|_| kind != Kind::Sql) {
         None => (kind, params),
         Some(_) if fail_if.is_some() => {
             return Err("its `where` is SQL, and a share is of the rows that it chooses".to_owned());
@@ -257,7 +257,7 @@ fn checked(
         Some(chosen) => {
             let query = sql::of_kind(kind, &params, place.table, &chosen)
                 .ok_or_else(|| format!("its `where` is SQL, and no SELECT here says the rest of `{name}`"))?;
-            (SQL, draft::params([("query", json!(query))]))
+            (Kind::Sql, draft::params([("query", json!(query))]))
         }
     };
     let mut check = draft::check(place.table, place.column, kind, params);
@@ -283,7 +283,7 @@ fn tables_in(check: &Check, arguments: &Map<String, Value>) -> Vec<String> {
     let to =
         check.params.get("references").and_then(|to| to.get("table")).or_else(|| check.params.get("same_as"));
     let named = to.and_then(Value::as_str).map(str::to_owned);
-    let referred = arguments.get("to").filter(|_| check.kind == SQL).and_then(referenced);
+    let referred = arguments.get("to").filter(|_| check.kind == Kind::Sql).and_then(referenced);
     named.into_iter().chain(referred).collect()
 }
 
@@ -381,24 +381,24 @@ fn kind_of(
     Ok(match name {
         "not_null" => {
             takes(&[])?;
-            ("not_null", params([("columns", columns)]))
+            (Kind::NotNull, params([("columns", columns)]))
         }
         "dbt_utils.not_null_proportion" => {
             takes(&["at_least", "at_most"])?;
             if arguments.get("at_most").and_then(Value::as_f64).is_some_and(|most| most < 1.0) {
                 return unsupported("nothing here means its `at_most`");
             }
-            ("not_null", params([("columns", columns)]))
+            (Kind::NotNull, params([("columns", columns)]))
         }
         "unique" => {
             takes(&[])?;
-            ("unique", params([("columns", columns)]))
+            (Kind::Unique, params([("columns", columns)]))
         }
         "accepted_values" | "dbt_utils.accepted_values" | "dbt_utils.not_accepted_values" => {
             takes(&["values", "quote"])?;
             let negate = (name == "dbt_utils.not_accepted_values").then_some(true);
             let pairs = [("column", json!(column)), ("values", get("values")), ("negate", json!(negate))];
-            ("in_set", params(pairs))
+            (Kind::InSet, params(pairs))
         }
         "relationships" | "dbt_utils.relationships_where" => {
             takes(&["to", "field", "from_condition", "to_condition"])?;
@@ -407,7 +407,7 @@ fn kind_of(
         "dbt_utils.unique_combination_of_columns" => {
             takes(&["combination_of_columns", "quote_columns"])?;
             let pairs = [("columns", get("combination_of_columns")), ("ignore_row_if", json!("never"))];
-            ("unique", params(pairs))
+            (Kind::Unique, params(pairs))
         }
         "dbt_utils.expression_is_true" => {
             takes(&["expression"])?;
@@ -419,13 +419,13 @@ fn kind_of(
             // Of a column it is the part behind its name.
             let own = column.as_deref().map(|name| format!("{} ", sql::quoted(name))).unwrap_or_default();
             let query = sql::where_not(place.table, &format!("{own}{expression}"), chosen);
-            (SQL, params([("query", json!(query))]))
+            (Kind::Sql, params([("query", json!(query))]))
         }
         "dbt_utils.accepted_range" => {
             takes(&["min_value", "max_value", "inclusive"])?;
             let strict = (arguments.get("inclusive") == Some(&json!(false))).then_some(true);
             (
-                "range",
+                Kind::Range,
                 params([
                     ("column", json!(column)),
                     ("min", get("min_value")),
@@ -437,12 +437,12 @@ fn kind_of(
         }
         "dbt_utils.not_empty_string" => {
             takes(&["trim_whitespace"])?;
-            ("length", params([("column", json!(column)), ("min", json!(1))]))
+            (Kind::Length, params([("column", json!(column)), ("min", json!(1))]))
         }
         "dbt_utils.equal_rowcount" => {
             takes(&["compare_model"])?;
             match referenced(&get("compare_model")) {
-                Some(table) => ("row_count", params([("same_as", json!(table))])),
+                Some(table) => (Kind::RowCount, params([("same_as", json!(table))])),
                 None => return unsupported("the model to compare with is not written as ref('…')"),
             }
         }
@@ -451,7 +451,7 @@ fn kind_of(
             let interval = get("interval").as_u64();
             let age = interval.zip(arguments.get("datepart").and_then(Value::as_str));
             match age.and_then(|(count, part)| length(count, part)) {
-                Some(age) => ("freshness", params([("column", get("field")), ("max_age", json!(age))])),
+                Some(age) => (Kind::Freshness, params([("column", get("field")), ("max_age", json!(age))])),
                 None => return unsupported("its `datepart` is none of minute, hour, day and week"),
             }
         }
@@ -505,7 +505,7 @@ fn related(
     let (from, there) = (condition("from_condition")?, condition("to_condition")?);
     if from.is_none() && there.is_none() {
         let references = json!({"table": to, "columns": [field]});
-        return Ok(("foreign_key", params([("columns", columns.clone()), ("references", references)])));
+        return Ok((Kind::ForeignKey, params([("columns", columns.clone()), ("references", references)])));
     }
     let own = columns.get(0).and_then(Value::as_str).unwrap_or_default();
     let all: Vec<&str> = [from.as_deref(), chosen].into_iter().flatten().collect();
@@ -518,7 +518,7 @@ fn related(
         sql::quoted(&to),
         there.as_deref().unwrap_or("true")
     );
-    Ok((SQL, params([("query", json!(query))])))
+    Ok((Kind::Sql, params([("query", json!(query))])))
 }
 
 /// The table inside `ref('orders')` or `source('shop', 'orders')`.
@@ -596,7 +596,7 @@ pub(super) fn import_singular(text: &str, table: Option<&str>) -> Imported {
     }
     match made {
         Ok((query, (warn_if, fail_if))) => {
-            let mut check = draft::check(&tables[0], None, SQL, params([("query", json!(query))]));
+            let mut check = draft::check(&tables[0], None, Kind::Sql, params([("query", json!(query))]));
             check.target_table.clone_from(&tables);
             (check.warn_if, check.fail_if) = (warn_if, fail_if);
             settle(&mut check, &config, "singular");

@@ -5,16 +5,17 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::{Imported, KeyOf, Unmapped};
+use crate::catalogue::Kind;
 use crate::check::{Check, Threshold};
-use crate::kinds::{HINT, wrong_params};
+use crate::kinds::wrong_params;
 
 /// A check of a kind on a table, with an id that the same rule gets again on the next import.
-pub(crate) fn check(table: &str, column: Option<&str>, kind: &str, params: Map<String, Value>) -> Check {
-    let parts = [Some(table), column, Some(kind)];
+pub(crate) fn check(table: &str, column: Option<&str>, kind: Kind, params: Map<String, Value>) -> Check {
+    let parts = [Some(table), column, Some(kind.name())];
     let id: Vec<String> = parts.into_iter().flatten().map(slug).filter(|part| !part.is_empty()).collect();
     let name = match column {
-        Some(column) => format!("{table}.{column}: {}", kind.replace('_', " ")),
-        None => format!("{table}: {}", kind.replace('_', " ")),
+        Some(column) => format!("{table}.{column}: {}", kind.name().replace('_', " ")),
+        None => format!("{table}: {}", kind.name().replace('_', " ")),
     };
     Check { check_name: name, ..Check::new(id.join("."), table, kind, params) }
 }
@@ -70,7 +71,7 @@ impl Imported {
                     let original = json!({ "kind": check.kind, "params": check.params });
                     let place = check.target_table.join(", ");
                     self.turn_off(
-                        &check.kind.clone(),
+                        check.kind.name(),
                         &place,
                         &check.target_table,
                         error.to_string(),
@@ -103,7 +104,7 @@ impl Imported {
         let reason = reason.into();
         let table = tables.first().map_or(place, String::as_str);
         let place_id = place.split('.').map(slug).collect::<Vec<_>>().join(".");
-        let mut check = Check::new(format!("{place_id}.{}", slug(what)), table, HINT, Map::new());
+        let mut check = Check::new(format!("{place_id}.{}", slug(what)), table, Kind::Hint, Map::new());
         check.check_name = format!("{place}: {what}, not carried over");
         check.calculation_hint = Some(original.as_str().map_or_else(|| original.to_string(), str::to_owned));
         check.description.clone_from(&reason);

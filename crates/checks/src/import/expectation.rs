@@ -10,6 +10,7 @@ mod rows;
 
 use serde_json::{Map, Value};
 
+use crate::catalogue::Kind;
 use crate::check::Threshold;
 use arguments::Arguments;
 
@@ -17,7 +18,7 @@ use arguments::Arguments;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expected {
     /// The kind.
-    pub kind: &'static str,
+    pub kind: Kind,
     /// What it takes.
     pub params: Map<String, Value>,
     /// Which rows are looked at.
@@ -39,7 +40,7 @@ pub enum NotMapped {
     Invalid(String),
 }
 
-type Kind = Result<(&'static str, Map<String, Value>), NotMapped>;
+type Mapped = Result<(Kind, Map<String, Value>), NotMapped>;
 
 /// The expectation of that type with these arguments, as one of our kinds.
 pub fn map_expectation(expectation: &str, kwargs: &Map<String, Value>) -> Result<Expected, NotMapped> {

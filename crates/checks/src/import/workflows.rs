@@ -1,11 +1,13 @@
 //! Contracts of an earlier workflow: `workflows.json`, with the checks it was made from.
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{ImportError, Imported, Tool, draft};
-use crate::check::{Check, Severity};
+use crate::catalogue::Kind;
+use crate::check::Check;
 use crate::contracts::read_checks_last;
+use crate::file::{CheckFiles, FIELDS};
 
 /// A plan and its code, made elsewhere. Code is verified again before it runs here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,6 +40,7 @@ pub fn import_workflows(workflows: &str, checks: Option<&str>) -> Result<Importe
             steps.iter().find(|step| step.get("type").and_then(Value::as_str) == Some(kind)).copied()
         };
         let (plan, execution) = (of("plan"), of("execution"));
+        steps.iter().for_each(|step| account(&mut imported, key, step));
         match imported.checks.iter().find(|check| check.check_id == id) {
             Some(check) if check.check_name != name => {
                 imported.notes.push(format!("{id}: `{name}` is now called `{}`", check.check_name));
@@ -46,7 +49,12 @@ pub fn import_workflows(workflows: &str, checks: Option<&str>) -> Result<Importe
             None => {
                 let Some(check) = without_record(id, name, plan, execution) else {
                     let reason = "its check is in no file of checks, and its plan does not tell the rule";
-                    imported.leave_out(key, "workflows.json", reason);
+                    imported.turn_off(name, "workflows.json", &[], reason, &json!({ key.as_str(): steps }));
+                    imported
+                        .checks
+                        .last_mut()
+                        .into_iter()
+                        .for_each(|check| id.clone_into(&mut check.check_id));
                     continue;
                 };
                 imported.checks.push(check);
@@ -62,6 +70,26 @@ pub fn import_workflows(workflows: &str, checks: Option<&str>) -> Result<Importe
     Ok(imported)
 }
 
+/// Says what becomes of each key of a plan or an execution.
+fn account(imported: &mut Imported, place: &str, step: &Value) {
+    let kind = step.get("type").and_then(Value::as_str).unwrap_or_default();
+    let reason = |key: &str| match key {
+        _ if !matches!(kind, "plan" | "execution") => {
+            Some("only plans and executions say how a check is judged")
+        }
+        "type" | "artifact" | "compiled_against" => None,
+        "compiled_at" => Some("code is verified, and dated, anew when it is taken over"),
+        _ => Some("it says nothing about the rule"),
+    };
+    for key in step.as_object().into_iter().flat_map(Map::keys) {
+        imported.account(place, &format!("{kind} {key}"), reason(key));
+    }
+    if step.pointer("/artifact/result").is_some() {
+        imported.account(place, "execution artifact.result", Some("a result is that of a run here"));
+    }
+}
+
+/// The checks of `checks.json` or `checks_last.csv`, as a file of checks is read: what would be wrong there is turned off.
 fn known_checks(text: &str, imported: &mut Imported) -> Result<Vec<Check>, ImportError> {
     let records: Vec<Map<String, Value>> = if text.trim_start().starts_with('[') {
         let value = super::json(text)?;
@@ -69,65 +97,34 @@ fn known_checks(text: &str, imported: &mut Imported) -> Result<Vec<Check>, Impor
     } else {
         read_checks_last(text).map_err(|message| ImportError::Syntax { format: "CSV", message })?
     };
-    let mut checks = Vec::new();
-    for record in records {
-        match check_of(&record) {
-            Some(check) => checks.push(check),
-            None => imported.leave_out("(a check)", "checks", "it has no `check_id` or no `target_table`"),
+    for mut record in records {
+        // Ordain's own file holds the check whole.
+        if let Some(Value::Object(whole)) = record.remove("record") {
+            record = whole;
         }
-    }
-    Ok(checks)
-}
-
-/// A record with `target_table` as text or list, as those files have it.
-fn check_of(record: &Map<String, Value>) -> Option<Check> {
-    // Ordain's own file holds the check whole.
-    if let Some(check) = record.get("record").and_then(|whole| serde_json::from_value(whole.clone()).ok()) {
-        return Some(check);
-    }
-    let text = |key: &str| record.get(key).and_then(Value::as_str).map(str::to_owned);
-    let list = |key: &str| -> Vec<String> {
-        match record.get(key) {
-            Some(Value::String(text)) => {
-                text.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+        let original = json!(record);
+        let mut read = CheckFiles::default();
+        read.read("checks", &json!([record]).to_string());
+        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (id, wrong) = (text("check_id"), read.problems.first().map(|problem| problem.message.clone()));
+        for key in record.keys() {
+            let is_kept = !FIELDS.contains(&key.as_str());
+            let reason = if wrong.is_some() {
+                Some("its check is turned off")
+            } else {
+                is_kept.then_some("no field of a check; the record keeps it")
+            };
+            imported.account(&id, key, reason);
+        }
+        match (read.entries.pop(), wrong) {
+            (Some(entry), None) => imported.checks.push(entry.check),
+            (_, wrong) => {
+                let reason = wrong.unwrap_or_else(|| "it is no record of a check".to_owned());
+                imported.turn_off(&id, "checks", &[text("target_table")], reason, &original);
             }
-            Some(Value::Array(names)) => names.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            _ => Vec::new(),
         }
-    };
-    let tables = list("target_table");
-    let id = text("check_id").filter(|id| !id.is_empty())?;
-    let kind = text("kind").filter(|kind| !kind.is_empty()).unwrap_or_else(|| "hint".to_owned());
-    let params = record.get("params").and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut check = draft::check(tables.first()?, None, &kind, params);
-    check.check_name = text("check_name").unwrap_or_else(|| id.clone());
-    check.check_id = id;
-    check.target_table = tables;
-    check.calculation_hint = text("calculation_hint");
-    check.description = text("description").unwrap_or_default();
-    check.severity = text("severity").and_then(|name| Severity::named(&name)).unwrap_or_default();
-    check.enabled = record.get("enabled").and_then(Value::as_bool).unwrap_or(true);
-    check.owner = text("owner");
-    check.tags = list("tags");
-    let known = [
-        "check_id",
-        "check_name",
-        "target_table",
-        "calculation_hint",
-        "description",
-        "severity",
-        "enabled",
-        "owner",
-        "tags",
-        "kind",
-        "params",
-    ];
-    check.unknown = record
-        .iter()
-        .filter(|(key, _)| !known.contains(&key.as_str()))
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect();
-    Some(check)
+    }
+    Ok(std::mem::take(&mut imported.checks))
 }
 
 /// A check from its plan alone, where the plan tells the rule.
@@ -138,7 +135,7 @@ fn without_record(id: &str, name: &str, plan: Option<&Value>, execution: Option<
         .find_map(|key| artifact?.get(*key)?.as_str());
     let hint = told?.to_owned();
     let against = execution.or(plan)?.get("compiled_against")?.get("schema_cols")?.as_object()?;
-    let mut check = draft::check(against.keys().next()?, None, "hint", Map::new());
+    let mut check = draft::check(against.keys().next()?, None, Kind::Hint, Map::new());
     id.clone_into(&mut check.check_id);
     name.clone_into(&mut check.check_name);
     check.target_table = against.keys().cloned().collect();

@@ -4,6 +4,7 @@ use ordain_types::{ColumnType, Side, Table, Test};
 use serde_json::Value;
 
 use super::condition;
+use crate::catalogue::Kind;
 use crate::check::Check;
 
 /// What a person can hold against what was meant, at most a few sentences.
@@ -11,8 +12,8 @@ pub(super) fn of(check: &Check, table: &Table) -> Vec<String> {
     let text = |name: &str| check.params.get(name).and_then(Value::as_str).unwrap_or_default();
     let is_set = |name: &str| check.params.get(name).and_then(Value::as_bool).unwrap_or_default();
     let unjudged = "a missing value is not judged".to_owned();
-    match check.kind.as_str() {
-        "range" => {
+    match check.kind {
+        Kind::Range => {
             let edge = Edge::of(table, text("column"));
             let bounds = [("min", is_set("strict_min"), -1), ("max", is_set("strict_max"), 1)];
             let cases = bounds.into_iter().filter_map(|(name, is_strict, outward)| {
@@ -20,19 +21,19 @@ pub(super) fn of(check: &Check, table: &Table) -> Vec<String> {
             });
             cases.chain([unjudged]).collect()
         }
-        "length" => counts(check, "characters").into_iter().chain([unjudged]).collect(),
-        "in_set" => {
+        Kind::Length => counts(check, "characters").into_iter().chain([unjudged]).collect(),
+        Kind::InSet => {
             let listed =
                 check.params.get("values").and_then(Value::as_array).and_then(|values| values.first());
             let (one, other) = if is_set("negate") { ("fails", "passes") } else { ("passes", "fails") };
             let case = listed.map(|value| format!("{value} {one}, a value that is not listed {other}"));
             case.into_iter().chain([unjudged]).collect()
         }
-        "not_null" if is_set("negate") => vec!["a missing value passes, any other fails".to_owned()],
-        "not_null" => vec!["a missing value fails, any other passes".to_owned()],
-        "unique" => vec!["the same value twice: both rows fail".to_owned(), unjudged],
-        "row_count" => counts(check, "rows"),
-        "monotonic" => {
+        Kind::NotNull if is_set("negate") => vec!["a missing value passes, any other fails".to_owned()],
+        Kind::NotNull => vec!["a missing value fails, any other passes".to_owned()],
+        Kind::Unique => vec!["the same value twice: both rows fail".to_owned(), unjudged],
+        Kind::RowCount => counts(check, "rows"),
+        Kind::Monotonic => {
             let equal = if is_set("strict") { "fails" } else { "passes" };
             let is_time = matches!(Edge::of(table, text("column")), Edge::Time);
             let wrong = match (text("direction"), is_time) {
@@ -43,7 +44,7 @@ pub(super) fn of(check: &Check, table: &Table) -> Vec<String> {
             };
             vec![format!("the same value as before {equal}, {wrong} one fails"), unjudged]
         }
-        "condition" => of_test(check, table),
+        Kind::Condition => of_test(check, table),
         _ => Vec::new(),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use ordain_reader::rows_of;
 use ordain_types::{Asked, Column, ColumnType, Table, TableRule, Test};
 
 use super::{BySql, CheckPlan, CompiledKind};
@@ -224,14 +225,16 @@ impl Code {
             self.line(format!("unread = rows.index.isin({places})"));
             self.step("mark the rows whose value cannot be read as its column's type");
         }
-        self.end_with_groups(rule, failure, columns, places.is_some());
+        let called = rows_of(&self.table);
+        self.end_with_groups((rule, failure), &called, columns, places.is_some());
     }
 
-    /// The same where `rows` are no longer those of the table; `unread` marks those that rest on a value that cannot be read.
+    /// The same where `rows` are no longer those of the table, with what they are called; `unread` marks those that rest on a
+    /// value that cannot be read.
     pub(super) fn end_with_groups(
         &mut self,
-        rule: &str,
-        failure: &str,
+        (rule, failure): (&str, &str),
+        called: &str,
         columns: &[String],
         has_unread: bool,
     ) {
@@ -250,11 +253,12 @@ impl Code {
         let result = format!(
             "result = {{\n    \
                  \"status\": \"FAIL\" if failed else \"PASS\",\n    \
-                 \"summary\": f\"{{failed}} of {{evaluated}} rows {}\"{unread},\n    \
+                 \"summary\": f\"{{failed:,}} of {{evaluated:,}} {} {}\"{unread},\n    \
                  \"evaluated\": evaluated,\n    \
                  \"failed\": failed,\n    \
                  \"columns\": {},\n    \
                  \"failed_rows\": ",
+            literal::spoken(called),
             literal::spoken(&failure),
             literal::names(columns),
         );

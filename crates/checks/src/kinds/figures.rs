@@ -9,7 +9,11 @@ use super::values::{Bounds, may_hold, points, times, type_words};
 use super::{CompiledKind, filter, is_number, literal};
 
 /// Observations that an anomaly needs before it judges.
-const LEARNING: usize = 5;
+const LEARNING: u64 = 5;
+/// The runs of which a figure is compared with the median, unless the check says otherwise.
+const MEDIAN_RUNS: u64 = 14;
+/// The most of them: what a run is given of its history.
+const RUNS_MAX: u64 = 30;
 
 /// The table has as many rows as it should have.
 pub(super) fn row_count(
@@ -90,7 +94,12 @@ fn grouped(code: &mut Code, what: &str, by: &[String], (of, bounds): (&[String],
     code.line(format!("failing = judged & ~({})", bounds.within("rows[\"figure\"]")));
     let rule = format!("the {what} must be {} for each {}", bounds.spoken(), by.join(", "));
     let failure = format!("(one for each {}) have a {what} that is not {}", by.join(", "), bounds.spoken());
-    code.end_with_groups(&rule, &failure, &[by, &["figure".to_owned()]].concat(), unread.is_some());
+    code.end_with_groups(
+        (&rule, &failure),
+        "groups",
+        &[by, &["figure".to_owned()]].concat(),
+        unread.is_some(),
+    );
 }
 
 /// The newest row is not too old.
@@ -337,8 +346,18 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
             other => format!("float({values}.{other}())"),
         }
     };
+    let (drop, rise, runs) = (params.number("max_drop")?, params.number("max_rise")?, params.count("runs")?);
     code.import("import statistics");
     code.line(format!("observed = {observed}"));
+    if drop.is_some() || rise.is_some() {
+        let runs = runs.unwrap_or(MEDIAN_RUNS);
+        if !(1..=RUNS_MAX).contains(&runs) {
+            let hint = format!("name 1 to {RUNS_MAX} of them");
+            return Err(CompileError::param(format!("a median of {runs} runs cannot be had"), hint));
+        }
+        near_median(code, metric, (drop, rise), runs);
+        return Ok(());
+    }
     code.line("history = inputs[\"history\"]");
     code.line(format!("is_learning = len(history) < {LEARNING}"));
     code.line("usual = statistics.fmean(history) if history else observed");
@@ -348,10 +367,7 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     code.line("    # Three figures show what is far off, and what is far off must not be learnt.");
     code.line("    limit = max(limit, abs(usual) / 2) if len(history) > 2 else float(\"inf\")");
     code.line("holds = abs(observed - usual) <= limit");
-    if metric == "row_count" {
-        code.line("# No rows at all are usual only where that was accepted before.");
-        code.line("holds = holds and (observed > 0 or bool(history) and min(history) == 0)");
-    }
+    never_empty(code, metric);
     code.line(format!(
         "state = f\"learning: {{len(history)}} of {LEARNING} runs seen, \" if is_learning else \"\""
     ));
@@ -363,6 +379,44 @@ pub(super) fn anomaly(code: &mut Code, params: &mut Params<'_>, table: &Table) -
     );
     code.also("result[\"learning\"] = is_learning and holds");
     Ok(())
+}
+
+/// No rows at all are usual only where that was accepted before.
+fn never_empty(code: &mut Code, metric: &str) {
+    if metric == "row_count" {
+        code.line("# No rows at all are usual only where that was accepted before.");
+        code.line("holds = holds and (observed > 0 or bool(history) and min(history) == 0)");
+    }
+}
+
+/// A metric is not too many percent below or above the median of so many earlier runs.
+fn near_median(code: &mut Code, metric: &str, (drop, rise): (Option<f64>, Option<f64>), runs: u64) {
+    code.line(format!("history = inputs[\"history\"][-{runs}:]"));
+    code.line(format!("is_learning = len(history) < {}", runs.min(LEARNING)));
+    code.line("usual = statistics.median(history) if history else observed");
+    let (mut within, mut wanted) = (Vec::new(), Vec::new());
+    for (percent, sign, direction, side) in [(drop, ">=", -1.0, "below"), (rise, "<=", 1.0, "above")] {
+        if let Some(percent) = percent {
+            within.push(format!("100 * observed {sign} 100 * usual + {} * abs(usual)", direction * percent));
+            wanted.push(format!("at most {percent} % {side}"));
+        }
+    }
+    code.line(format!("holds = {}", within.join(" and ")));
+    code.line("if is_learning:");
+    code.line("    # Three figures show what is far off, and what is far off must not be learnt.");
+    code.line("    holds = len(history) < 3 or abs(observed - usual) <= abs(usual) / 2");
+    never_empty(code, metric);
+    code.line(format!(
+        "state = f\"learning: {{len(history)}} of {} runs seen\" if is_learning else f\"the median of {{len(history)}} runs is {{usual:g}}\"",
+        runs.min(LEARNING)
+    ));
+    code.step(format!("compare the {metric} with the median of its history"));
+    let wanted = wanted.join(" and ");
+    code.end_with_verdict(
+        &format!("the {metric} must be {wanted} the median of the last {runs} runs"),
+        &format!("the {metric} is {{observed:g}}; {{state}}, {wanted} expected"),
+    );
+    code.also("result[\"learning\"] = is_learning and holds");
 }
 
 /// Two totals agree.

@@ -15,6 +15,8 @@ enum Token {
     Name(String),
     Number(String),
     Text(String),
+    /// What the caller of a run gives: `$day`.
+    Variable(String),
     Comparison,
     Other,
 }
@@ -42,12 +44,33 @@ pub(super) fn columns(text: &str, table: &Table) -> Vec<String> {
     names.collect()
 }
 
+/// The variables that a filter names, without their sign. One that begins like another comes first.
+pub fn variables(filter: &str) -> Vec<String> {
+    let named = tokens(filter).into_iter().filter_map(|token| match token {
+        Token::Variable(name) => Some(name),
+        _ => None,
+    });
+    let mut named: Vec<String> = named.collect();
+    named.sort_unstable_by(|one, other| other.cmp(one));
+    named.dedup();
+    named
+}
+
+/// A filter as an expression, its variables replaced by their values as Python writes them.
+fn expression(filter: &str) -> String {
+    let given = variables(filter).into_iter().map(|name| {
+        let (sign, name) = (literal::text(&format!("${name}")), literal::text(&name));
+        format!(".replace({sign}, repr(inputs[\"variables\"][{name}]))")
+    });
+    given.fold(literal::text(filter), |text, replaced| text + &replaced)
+}
+
 /// The lines that put the rows of a variable which meet a filter into another one. Its days are those of UTC, whether or not the points in
 /// time of a column name a zone.
 pub(super) fn lines(filter: &str, table: &Table, rows: &str, into: &str) -> Vec<String> {
     let is_time =
         |name: &String| table.column(name).is_some_and(|column| column.column_type == ColumnType::Timestamp);
-    let text = literal::text(filter);
+    let text = expression(filter);
     let mut times: Vec<String> = columns(filter, table).into_iter().filter(is_time).collect();
     times.sort_unstable();
     times.dedup();
@@ -115,6 +138,11 @@ fn token(rest: &str, first: char) -> (Option<Token>, usize) {
         let end = rest[1..].find(first).map_or(rest.len(), |end| end + 2);
         let inner = rest[1..end].trim_end_matches(first).to_owned();
         return (Some(if first == '`' { Token::Name(inner) } else { Token::Text(inner) }), end);
+    }
+    if first == '$' {
+        let end =
+            rest[1..].find(|c: char| !c.is_alphanumeric() && c != '_').map_or(rest.len(), |end| end + 1);
+        return (Some(Token::Variable(rest[1..end].to_owned())), end);
     }
     if first.is_ascii_digit() {
         let end = until(|c| c.is_ascii_alphanumeric() || c == '.' || c == '_');

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use ordain_types::{Schema, Table, nearest};
 use serde_json::{Map, Value};
 
-use super::KIND_NAMES;
-use crate::catalogue::{self, Shape};
+use crate::catalogue::{Kind, Shape};
 use crate::check::Check;
 
 /// Why a check's code could not be made.
@@ -57,14 +56,6 @@ impl CompileError {
     pub(super) fn param(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Param { message: message.into(), hint: Some(hint.into()) }
     }
-
-    pub(super) fn unknown_kind(kind: &str) -> Self {
-        let hint = nearest(kind, KIND_NAMES).map_or_else(
-            || format!("kinds are: hint, {}", KIND_NAMES.join(", ")),
-            |name| format!("did you mean `{name}`?"),
-        );
-        Self::param(format!("there is no kind `{kind}`"), hint)
-    }
 }
 
 /// The table of that name.
@@ -90,14 +81,14 @@ pub(super) fn column_of(table: &Table, name: &str) -> Result<(), CompileError> {
 /// A check's params, and which of them were read.
 #[derive(Debug)]
 pub(super) struct Params<'a> {
-    kind: &'a str,
+    kind: Kind,
     given: &'a Map<String, Value>,
     read: BTreeSet<&'static str>,
 }
 
 impl<'a> Params<'a> {
     pub(super) fn new(check: &'a Check) -> Self {
-        Self { kind: &check.kind, given: &check.params, read: BTreeSet::new() }
+        Self { kind: check.kind, given: &check.params, read: BTreeSet::new() }
     }
 
     /// The value of that name, if it is given and not null.
@@ -235,7 +226,10 @@ pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
     if let Some(error) = conditions.into_iter().flatten().next() {
         return Some(error);
     }
-    let spec = catalogue::kind(&check.kind)?;
+    if check.kind == Kind::Hint {
+        return None;
+    }
+    let spec = check.kind.spec();
     // One column may be given where several are taken.
     let is_given = |name: &str| {
         check.params.contains_key(name) || name == "columns" && check.params.contains_key("column")
@@ -255,10 +249,10 @@ pub(crate) fn wrong_params(check: &Check) -> Option<CompileError> {
     if spec.params.iter().any(|param| param.name == "columns") {
         params.get("column");
     }
-    let wanted: &[&str] = match check.kind.as_str() {
-        "range" | "length" => &["min", "max"],
-        "row_count" => &["min", "max", "same_as"],
-        "aggregate" if !gives_values(check) => &["min", "max"],
+    let wanted: &[&str] = match check.kind {
+        Kind::Range | Kind::Length => &["min", "max"],
+        Kind::RowCount => &["min", "max", "same_as"],
+        Kind::Aggregate if !gives_values(check) => &["min", "max"],
         _ => &[],
     };
     if !wanted.is_empty() && !wanted.iter().any(|name| is_given(name)) {

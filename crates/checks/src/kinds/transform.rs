@@ -4,8 +4,6 @@ use super::params::{CompileError, Params};
 use super::{CheckPlan, CompiledKind};
 use crate::check::Check;
 
-/// The kind.
-pub const TRANSFORM: &str = "transform";
 /// What is written, by the ending of the file.
 const FORMS: [&str; 3] = ["csv", "xlsx", "parquet"];
 
@@ -99,7 +97,7 @@ mod tests {
 
     fn check(output: &str) -> Check {
         let params = json!({ "output": output }).as_object().cloned().unwrap_or_default();
-        Check::new("t".to_owned(), "orders", TRANSFORM, params)
+        Check::new("t".to_owned(), "orders", crate::catalogue::Kind::Transform, params)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{ColumnProfile, Profile, Suggestion};
-use crate::catalogue::TYPES;
+use crate::catalogue::{Kind, TYPES};
 use crate::check::{Severity, Threshold};
 use crate::import::draft;
 
@@ -32,7 +32,7 @@ pub fn suggest(profile: &Profile) -> Vec<Suggestion> {
 fn propose(
     profile: &Profile,
     column: Option<&str>,
-    kind: &str,
+    kind: Kind,
     params: Map<String, Value>,
     evidence: String,
 ) -> Suggestion {
@@ -45,7 +45,7 @@ fn columns_there(profile: &Profile) -> Suggestion {
     propose(
         profile,
         None,
-        "schema",
+        Kind::Schema,
         draft::params([("columns", json!(names)), ("extra", json!("allow"))]),
         evidence,
     )
@@ -53,7 +53,13 @@ fn columns_there(profile: &Profile) -> Suggestion {
 
 fn enough_rows(profile: &Profile) -> Suggestion {
     let evidence = format!("it has {} rows; half of them is the proposed least", profile.rows);
-    propose(profile, None, "row_count", draft::params([("min", json!(profile.rows.div_ceil(2)))]), evidence)
+    propose(
+        profile,
+        None,
+        Kind::RowCount,
+        draft::params([("min", json!(profile.rows.div_ceil(2)))]),
+        evidence,
+    )
 }
 
 fn of_column(profile: &Profile, column: &ColumnProfile) -> Vec<Suggestion> {
@@ -73,18 +79,24 @@ fn of_column(profile: &Profile, column: &ColumnProfile) -> Vec<Suggestion> {
         found.push(propose(
             profile,
             name,
-            "unique",
+            Kind::Unique,
             draft::params([("columns", json!([column.name]))]),
             evidence,
         ));
     }
     if let Some(known) = column.format.as_deref().filter(|format| TYPES.contains(format)) {
         let params = draft::params([("column", json!(column.name)), ("type", json!(known))]);
-        found.push(propose(profile, name, "dtype", params, format!("all {there} values read as {known}")));
+        found.push(propose(
+            profile,
+            name,
+            Kind::Dtype,
+            params,
+            format!("all {there} values read as {known}"),
+        ));
     } else if let Some(values) = few_values(column, there) {
         let evidence = format!("{there} rows have only these {} values", values.len());
         let params = draft::params([("column", json!(column.name)), ("values", json!(values))]);
-        found.push(propose(profile, name, "in_set", params, evidence));
+        found.push(propose(profile, name, Kind::InSet, params, evidence));
     } else {
         found.extend(bounds(profile, column, there, is_key));
     }
@@ -96,7 +108,7 @@ fn nulls(profile: &Profile, column: &ColumnProfile) -> Option<Suggestion> {
     let name = Some(column.name.as_str());
     if column.nulls == 0 {
         let evidence = format!("none of {} values is missing", profile.rows);
-        return Some(propose(profile, name, "not_null", params, evidence));
+        return Some(propose(profile, name, Kind::NotNull, params, evidence));
     }
     // Up to a twentieth: more than that is how the column is.
     if column.nulls * 20 > profile.rows {
@@ -106,7 +118,7 @@ fn nulls(profile: &Profile, column: &ColumnProfile) -> Option<Suggestion> {
         (1..=10).find(|percent| column.nulls * 100 <= profile.rows * percent).map(|percent| percent * 2)?;
     let evidence =
         format!("{} of {} values are missing; {percent} % is the proposed most", column.nulls, profile.rows);
-    let mut suggestion = propose(profile, name, "not_null", params, evidence);
+    let mut suggestion = propose(profile, name, Kind::NotNull, params, evidence);
     suggestion.check.severity = Severity::Low;
     let most = u32::try_from(percent).map_or(100.0, f64::from);
     suggestion.check.fail_if = Some(Threshold { count: None, percent: Some(most) });
@@ -132,14 +144,14 @@ fn bounds(profile: &Profile, column: &ColumnProfile, there: u64, is_key: bool) -
             let column = [("column".to_owned(), json!(column.name))];
             let params = column.into_iter().chain(min.as_object().cloned().unwrap_or_default()).collect();
             let evidence = format!("{there} values lie between {least} and {most}");
-            (least.as_f64()? >= 0.0).then(|| propose(profile, name, "range", params, evidence))
+            (least.as_f64()? >= 0.0).then(|| propose(profile, name, Kind::Range, params, evidence))
         }
         "text" => {
             let (short, long) = (column.length_min?, column.length_max?);
             let evidence = format!("all {there} values have {short} characters");
             let params =
                 draft::params([("column", json!(column.name)), ("min", json!(short)), ("max", json!(long))]);
-            (short == long && short > 0).then(|| propose(profile, name, "length", params, evidence))
+            (short == long && short > 0).then(|| propose(profile, name, Kind::Length, params, evidence))
         }
         _ => None,
     }
@@ -150,7 +162,7 @@ fn references(profile: &Profile) -> impl Iterator<Item = Suggestion> {
         let references = json!({"table": reference.table, "columns": [reference.other]});
         let params = draft::params([("columns", json!([reference.column])), ("references", references)]);
         let evidence = format!("every value is there in {}.{}", reference.table, reference.other);
-        let mut suggestion = propose(profile, Some(&reference.column), "foreign_key", params, evidence);
+        let mut suggestion = propose(profile, Some(&reference.column), Kind::ForeignKey, params, evidence);
         suggestion.check.target_table.push(reference.table.clone());
         suggestion
     })
@@ -161,7 +173,7 @@ fn orders(profile: &Profile) -> impl Iterator<Item = Suggestion> {
         let params =
             draft::params([("left", json!(pair.left)), ("op", json!("<=")), ("right", json!(pair.right))]);
         let evidence = format!("in {} rows {} is never after {}", pair.rows, pair.left, pair.right);
-        propose(profile, Some(&pair.left), "two_columns", params, evidence)
+        propose(profile, Some(&pair.left), Kind::TwoColumns, params, evidence)
     })
 }
 

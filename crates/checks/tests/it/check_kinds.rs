@@ -1,9 +1,9 @@
 //! Kinds about groups, conditions and rows that follow one another.
 
-use ordain_checks::CheckStatus;
+use ordain_checks::{CheckOptions, CheckStatus, CodeFrom, SkipReason};
 use serde_json::json;
 
-use crate::checks::{World, keys, stands};
+use crate::checks::{World, by_id, keys, stands};
 
 const READINGS: &[u8] = b"id,sensor,at,value,state\n\
     r1,a,2024-01-01 00:00,10,live\n\
@@ -37,6 +37,8 @@ async fn a_condition_limits_a_rule_to_the_rows_that_meet_it() {
     stands(&results, "typed", CheckStatus::Error, "column `value` holds whole numbers, and \"10\" is text");
     let understood = results["when"].understood.as_deref().unwrap();
     assert_eq!(understood, "readings: `value` must be at most 12, where `state` is live");
+    let summary = &results["when"].summary;
+    assert!(summary.starts_with("1 of 4 readings have a value in value that is not at most 12"), "{summary}");
 }
 
 #[tokio::test]
@@ -294,5 +296,62 @@ async fn a_list_of_values_of_another_type_than_its_column_does_not_pass_silently
     let results = world.run().await;
     for id in ["contains", "subset", "equals", "days", "truths", "zip", "zips"] {
         stands(&results, id, CheckStatus::Skipped, "empty_table: table `a` has no rows");
+    }
+}
+
+#[tokio::test]
+async fn a_filter_by_a_variable_looks_at_one_partition_and_keeps_its_code() {
+    let rows = "id,day,price\nr1,2026-11-17,-1\nr2,2026-11-18,-2\nr3,2026-11-18,5\nr4,2026-11-19,-3\n";
+    let record = |id: &str, filter: &str| {
+        json!({"check_id": id, "kind": "range", "target_table": "t", "key_columns": ["id"],
+        "filter": filter, "params": {"column": "price", "min": 0}})
+    };
+    let words = json!({"check_id": "words", "target_table": "t", "key_columns": ["id"], "filter": "day >= $day and day <= $day",
+        "calculation_hint": "price must not be negative"});
+    let checks = json!([
+        record("one", "day >= $day and day <= $day"),
+        record("none", "id == $today"),
+        record("lost", "price < $limit"),
+        words
+    ]);
+    let world = World::with(&checks.to_string(), &[("t.csv", rows.as_bytes())]);
+    for (day, key) in [("2026-11-18", "r2"), ("2026-11-17", "r1")] {
+        let variables = [("day".to_owned(), json!(day))].into_iter().collect();
+        let options = CheckOptions { variables, ..CheckOptions::default() };
+        let results = by_id(world.try_run(&options).await.unwrap());
+        for id in ["one", "words"] {
+            assert_eq!(keys(&results[id]), [key], "{:?}", results[id]);
+            let is_kept = results[id].code_from == Some(CodeFrom::Cache);
+            assert_eq!(is_kept, day == "2026-11-17", "{:?}", results[id]);
+        }
+        let summary = &results["words"].summary;
+        assert!(summary.contains(" rows break the rule: ") && summary.contains("price"), "{summary}");
+        assert_eq!(results["none"].skipped, Some(SkipReason::NoRows), "{:?}", results["none"]);
+        stands(
+            &results,
+            "lost",
+            CheckStatus::Error,
+            "`$limit`, which has no value; give it with `--var limit=…`",
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_number_of_rows_is_compared_with_the_median_of_its_own_history() {
+    let checks = json!([{"check_id": "a", "kind": "anomaly", "target_table": "t",
+        "params": {"metric": "row_count", "max_drop": 20, "runs": 3}}]);
+    let rows = |count: usize| format!("id\n{}", "x\n".repeat(count));
+    let world = World::with(&checks.to_string(), &[("t.csv", rows(10).as_bytes())]);
+    for (count, status) in [
+        (10, CheckStatus::Skipped),
+        (11, CheckStatus::Skipped),
+        (10, CheckStatus::Skipped),
+        (8, CheckStatus::Pass),
+        (7, CheckStatus::Fail),
+        (30, CheckStatus::Pass),
+    ] {
+        world.write("data/t.csv", &rows(count));
+        let results = world.run().await;
+        assert_eq!(results["a"].status, status, "{count}: {:?}", results["a"]);
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// A result with nothing in it but its status.
 pub(crate) fn result(id: &str, status: CheckStatus, severity: Severity) -> CheckResult {
     let params = json!({ "columns": ["id"] }).as_object().cloned().unwrap_or_default();
-    let mut check = Check::new(id.to_owned(), "orders", "not_null", params);
+    let mut check = Check::new(id.to_owned(), "orders", ordain_checks::catalogue::Kind::NotNull, params);
     (check.check_name, check.severity) = (format!("{id} by name"), severity);
     CheckResult {
         status,

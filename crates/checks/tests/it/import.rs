@@ -1,7 +1,7 @@
 //! Files of other tools become checks; nothing is dropped silently, and what is written back is read again.
 
 use ordain_checks::Check;
-use ordain_checks::catalogue::kind;
+use ordain_checks::catalogue::Kind;
 use ordain_checks::export::{Target, export};
 use ordain_checks::import::{Imported, Tool, import, import_workflows};
 use serde_json::{Value, json};
@@ -11,12 +11,17 @@ fn read(tool: Tool, text: &str, table: Option<&str>) -> Imported {
     let imported = import(tool, text, table).unwrap();
     // Every check is of a kind that there is, with parameters that the kind takes.
     for check in imported.checks.iter().filter(|check| check.enabled) {
-        let spec = kind(&check.kind).unwrap_or_else(|| panic!("{check:?}"));
+        let spec = check.kind.spec();
         for name in check.params.keys() {
-            assert!(spec.params.iter().any(|param| param.name == name), "{} takes no `{name}`", spec.name);
+            assert!(spec.params.iter().any(|param| param.name == name), "{} takes no `{name}`", check.kind);
         }
         for param in spec.params.iter().filter(|param| param.required) {
-            assert!(check.params.contains_key(param.name), "{} needs `{}`: {check:?}", spec.name, param.name);
+            assert!(
+                check.params.contains_key(param.name),
+                "{} needs `{}`: {check:?}",
+                check.kind,
+                param.name
+            );
         }
     }
     imported
@@ -200,14 +205,9 @@ fn our_own_records_survive_json() {
 
 #[test]
 fn every_kind_is_exported_or_named() {
-    let checks: Vec<Check> = ordain_checks::catalogue::KINDS
-        .iter()
-        .map(|kind| {
-            serde_json::from_value(
-                json!({"check_id": kind.name, "check_name": "x", "target_table": ["t"], "kind": kind.name}),
-            )
-            .unwrap()
-        })
+    let checks: Vec<Check> = Kind::ALL
+        .into_iter()
+        .map(|kind| Check::new(kind.name().to_owned(), "t", kind, serde_json::Map::new()))
         .collect();
     for target in Target::ALL {
         let written = export(target, &checks);
@@ -231,13 +231,35 @@ fn workflows_are_matched_by_id_although_the_name_changed() {
     .to_string();
     let imported = import_workflows(&workflows, Some(&checks)).unwrap();
     let ids: Vec<_> =
-        imported.checks.iter().map(|check| (check.check_id.as_str(), check.kind.as_str())).collect();
-    assert_eq!(ids, [("CHK-002", "hint"), ("CHK-009", "hint")]);
+        imported.checks.iter().map(|check| (check.check_id.as_str(), check.kind.name())).collect();
+    assert_eq!(ids, [("CHK-002", "hint"), ("CHK-009", "hint"), ("CHK-010", "hint")]);
+    assert_eq!(imported.checks.iter().map(|check| check.enabled).collect::<Vec<_>>(), [true, true, false]);
     assert_eq!(imported.checks[0].target_table, ["events", "users"]);
     assert_eq!(imported.checks[0].unknown["custom"], 1);
     assert_eq!(imported.notes, ["CHK-002: `Old name` is now called `Unknown users in events`"]);
     assert_eq!(imported.plans[0].code.as_deref(), Some("import pandas as pd\n"));
     assert_eq!(imported.unmapped.len(), 1);
+    let left: Vec<_> =
+        imported.keys.iter().filter(|key| !key.is_carried_over).map(|key| key.key.as_str()).collect();
+    assert_eq!(left, ["custom", "plan compiled_at", "execution artifact.result"]);
+}
+
+#[test]
+fn a_filter_and_thresholds_of_an_earlier_workflow_are_carried_over_and_a_wrong_record_is_turned_off() {
+    let checks = json!([
+        {"check_id": "A", "check_name": "a", "target_table": "orders", "kind": "range", "params": {"column": "price", "min": 0},
+            "filter": "status == 'paid'", "fail_if": "failed_pct > 5", "key_columns": ["id"]},
+        {"check_id": "B", "check_name": "b", "target_table": "orders", "kind": "rnage", "params": {"column": "price", "min": 0}},
+    ]);
+    let imported = import_workflows("{}", Some(&checks.to_string())).unwrap();
+    let first = &imported.checks[0];
+    assert_eq!((first.filter.as_deref(), first.key_columns.len()), (Some("status == 'paid'"), 1));
+    assert_eq!(first.fail_if.and_then(|threshold| threshold.percent), Some(5.0));
+    assert!(
+        !imported.checks[1].enabled && imported.unmapped[0].reason.contains("rnage"),
+        "{:?}",
+        imported.unmapped
+    );
 }
 
 #[test]
@@ -346,7 +368,7 @@ fn a_test_of_dbt_that_is_one_select_becomes_a_check() {
     let text = "-- no negative totals\n{{ config(severity='warn', tags='money') }}\nselect o.* from {{ ref('orders') }} o\njoin {{ source('shop', 'users') }} u on o.user_id = u.id\nwhere o.total < 0;\n";
     let imported = read(Tool::Dbt, text, None);
     let check = &imported.checks[0];
-    assert_eq!((check.kind.as_str(), check.target_table.join(",").as_str()), ("sql", "orders,users"));
+    assert_eq!((check.kind.name(), check.target_table.join(",").as_str()), ("sql", "orders,users"));
     let query = check.params["query"].as_str().unwrap();
     assert!(
         query.contains("from \"orders\" o\njoin \"users\" u") && query.ends_with("o.total < 0"),

@@ -61,7 +61,7 @@ fn rule(shown: &CheckPage) -> Markup {
     let check = &shown.check;
     let mut about = vec![
         ("tables", html! { (visible(&check.target_table.join(", "))) }),
-        ("kind", html! { code { (visible(&check.kind)) } }),
+        ("kind", html! { code { (visible(check.kind.name())) } }),
         ("severity", html! { (check.severity.name()) }),
         ("file", html! { code { (visible(&shown.file)) ":" (shown.line) } }),
     ];

@@ -50,7 +50,12 @@ fn no_page_shows_what_was_not_looked_at_as_passed() {
         let report = fixture::report(vec![result.clone()]);
         let past = PastResult::of(&report, &result);
         let viewer = Viewer::default();
-        let check = Check::new("CHK-1".to_owned(), "orders", "not_null", serde_json::Map::default());
+        let check = Check::new(
+            "CHK-1".to_owned(),
+            "orders",
+            ordain_checks::catalogue::Kind::NotNull,
+            serde_json::Map::default(),
+        );
         let rows = vec![Row { check: check.clone(), history: vec![past.clone()], duration_ms: None }];
         let page = CheckPage {
             check,

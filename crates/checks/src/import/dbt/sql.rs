@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::referenced;
+use crate::catalogue::Kind;
 
 /// SQL with names of tables in place of `ref(…)` and `source(…)`, and the names of these tables in order; or why only dbt can
 /// fill it in.
@@ -32,7 +33,7 @@ pub(super) fn where_not(table: &str, condition: &str, chosen: Option<&str>) -> S
 }
 
 /// The rows that break a rule of a kind, among those that a condition in SQL chooses; `None` where no SELECT says the same.
-pub(super) fn of_kind(kind: &str, params: &Map<String, Value>, table: &str, chosen: &str) -> Option<String> {
+pub(super) fn of_kind(kind: Kind, params: &Map<String, Value>, table: &str, chosen: &str) -> Option<String> {
     let rows = among(table, Some(chosen));
     let text = |name: &str| params.get(name).and_then(Value::as_str);
     let is_set = |name: &str| params.get(name).and_then(Value::as_bool).unwrap_or_default();
@@ -40,10 +41,10 @@ pub(super) fn of_kind(kind: &str, params: &Map<String, Value>, table: &str, chos
     let columns: Vec<String> = columns.filter_map(Value::as_str).map(quoted).collect();
     let of_column = || text("column").map(quoted);
     match kind {
-        "not_null" if !is_set("negate") => {
+        Kind::NotNull if !is_set("negate") => {
             Some(format!("SELECT * FROM {rows} WHERE {} IS NULL", columns.first()?))
         }
-        "unique" => {
+        Kind::Unique => {
             let by = columns.join(", ");
             let there = if text("ignore_row_if") == Some("never") {
                 String::new()
@@ -53,7 +54,7 @@ pub(super) fn of_kind(kind: &str, params: &Map<String, Value>, table: &str, chos
             };
             Some(format!("SELECT * FROM {rows}{there} QUALIFY count(*) OVER (PARTITION BY {by}) > 1"))
         }
-        "foreign_key" => {
+        Kind::ForeignKey => {
             let to = params.get("references")?;
             let (known, field) = (to.get("table")?.as_str()?, to.pointer("/columns/0")?.as_str()?);
             let (ours, theirs) = (columns.first()?, quoted(field));
@@ -62,12 +63,12 @@ pub(super) fn of_kind(kind: &str, params: &Map<String, Value>, table: &str, chos
                 quoted(known)
             ))
         }
-        "in_set" => {
+        Kind::InSet => {
             let values: Option<Vec<String>> = params.get("values")?.as_array()?.iter().map(literal).collect();
             let is_wrong = if is_set("negate") { "IN" } else { "NOT IN" };
             Some(format!("SELECT * FROM {rows} WHERE {} {is_wrong} ({})", of_column()?, values?.join(", ")))
         }
-        "range" => {
+        Kind::Range => {
             let column = of_column()?;
             let bound = |name: &str, strict: &str, beyond: &str| {
                 let value = params.get(name).filter(|value| !value.is_null())?;

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::{Kind, NotMapped, invalid};
+use super::{Mapped, NotMapped, invalid};
+use crate::catalogue::Kind;
 use crate::import::draft::params;
 
-pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
+pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Mapped> {
     let function = match name {
         "column_max_to_be_between" => "max",
         "column_min_to_be_between" => "min",
@@ -34,10 +35,10 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
     Some(figure(arguments, function))
 }
 
-fn figure(arguments: &Arguments<'_>, function: &str) -> Kind {
+fn figure(arguments: &Arguments<'_>, function: &str) -> Mapped {
     let (least, most) = arguments.bounds()?;
     Ok((
-        "aggregate",
+        Kind::Aggregate,
         params([
             ("column", arguments.column("column")?),
             ("function", json!(function)),
@@ -50,11 +51,11 @@ fn figure(arguments: &Arguments<'_>, function: &str) -> Kind {
 }
 
 /// The share that is there is the rest of the share that is not.
-fn non_null_share(arguments: &Arguments<'_>) -> Kind {
+fn non_null_share(arguments: &Arguments<'_>) -> Mapped {
     let (least, most) = arguments.bounds()?;
     let rest = |bound: &Value| bound.as_f64().map_or(Value::Null, |share| json!(1.0 - share));
     Ok((
-        "aggregate",
+        Kind::Aggregate,
         params([
             ("column", arguments.column("column")?),
             ("function", json!("null_share")),
@@ -66,9 +67,9 @@ fn non_null_share(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn distinct(arguments: &Arguments<'_>, relation: &str) -> Kind {
+fn distinct(arguments: &Arguments<'_>, relation: &str) -> Mapped {
     Ok((
-        "aggregate",
+        Kind::Aggregate,
         params([
             ("column", arguments.column("column")?),
             ("function", json!("distinct_values")),
@@ -77,9 +78,9 @@ fn distinct(arguments: &Arguments<'_>, relation: &str) -> Kind {
     ))
 }
 
-fn most_common(arguments: &Arguments<'_>) -> Kind {
+fn most_common(arguments: &Arguments<'_>) -> Mapped {
     Ok((
-        "aggregate",
+        Kind::Aggregate,
         params([
             ("column", arguments.column("column")?),
             ("function", json!("most_common")),
@@ -89,7 +90,7 @@ fn most_common(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn quantiles(arguments: &Arguments<'_>) -> Kind {
+fn quantiles(arguments: &Arguments<'_>) -> Mapped {
     let asked = arguments.get("quantile_ranges").and_then(Value::as_object);
     let list = |name: &str| asked.and_then(|asked| asked.get(name)).and_then(Value::as_array).cloned();
     let (Some(quantiles), Some(ranges)) = (list("quantiles"), list("value_ranges")) else {
@@ -107,7 +108,7 @@ fn quantiles(arguments: &Arguments<'_>) -> Kind {
         return Err(invalid("`quantile_ranges` has a range whose least is greater than its most"));
     }
     Ok((
-        "aggregate",
+        Kind::Aggregate,
         params([
             ("column", arguments.column("column")?),
             ("function", json!("quantiles")),
@@ -139,13 +140,13 @@ fn partition(arguments: &Arguments<'_>) -> Result<Map<String, Value>, NotMapped>
     Ok(partition.clone())
 }
 
-fn chi_square(arguments: &Arguments<'_>) -> Kind {
+fn chi_square(arguments: &Arguments<'_>) -> Mapped {
     let reference = partition(arguments)?;
     if reference.contains_key("bins") {
         return Err(invalid("`partition_object` has bins; this test is about values"));
     }
     Ok((
-        "distribution",
+        Kind::Distribution,
         params([
             ("column", arguments.column("column")?),
             ("test", json!("chi_square")),
@@ -156,7 +157,7 @@ fn chi_square(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn divergence(arguments: &Arguments<'_>) -> Kind {
+fn divergence(arguments: &Arguments<'_>) -> Mapped {
     let reference = partition(arguments)?;
     let (tail, internal) =
         (arguments.or_null("tail_weight_holdout"), arguments.or_null("internal_weight_holdout"));
@@ -169,7 +170,7 @@ fn divergence(arguments: &Arguments<'_>) -> Kind {
         return Err(invalid("`tail_weight_holdout` does not go with tail weights in `partition_object`"));
     }
     Ok((
-        "distribution",
+        Kind::Distribution,
         params([
             ("column", arguments.column("column")?),
             ("test", json!("kl")),
@@ -181,9 +182,9 @@ fn divergence(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn known(arguments: &Arguments<'_>) -> Kind {
+fn known(arguments: &Arguments<'_>) -> Mapped {
     Ok((
-        "distribution",
+        Kind::Distribution,
         params([
             ("column", arguments.column("column")?),
             ("test", json!("ks")),
@@ -219,7 +220,7 @@ fn parameters(arguments: &Arguments<'_>) -> Result<Map<String, Value>, NotMapped
     Ok(read.collect())
 }
 
-fn bootstrapped(arguments: &Arguments<'_>) -> Kind {
+fn bootstrapped(arguments: &Arguments<'_>) -> Mapped {
     let reference = partition(arguments)?;
     if reference.contains_key("values") {
         return Err(invalid("`partition_object` has values; this test is about bins"));
@@ -228,7 +229,7 @@ fn bootstrapped(arguments: &Arguments<'_>) -> Kind {
         return Err(invalid("`partition_object` has tail weights, which this test cannot use"));
     }
     Ok((
-        "distribution",
+        Kind::Distribution,
         params([
             ("column", arguments.column("column")?),
             ("test", json!("ks_bootstrap")),
@@ -240,7 +241,7 @@ fn bootstrapped(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn phi(arguments: &Arguments<'_>) -> Kind {
+fn phi(arguments: &Arguments<'_>) -> Mapped {
     let bins = params([
         ("left", arguments.or_null("bins_A")),
         ("right", arguments.or_null("bins_B")),
@@ -248,7 +249,7 @@ fn phi(arguments: &Arguments<'_>) -> Kind {
         ("right_count", arguments.or_null("n_bins_B")),
     ]);
     Ok((
-        "distribution",
+        Kind::Distribution,
         params([
             ("column", arguments.column("column_A")?),
             ("other", arguments.column("column_B")?),

@@ -3,15 +3,16 @@
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::{Kind, invalid, unsupported};
+use super::{Mapped, invalid, unsupported};
+use crate::catalogue::Kind;
 use crate::import::draft::params;
 
-pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
+pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Mapped> {
     Some(match name {
         "column_values_to_not_be_null" => null(arguments, Value::Null),
         "column_values_to_be_null" => null(arguments, json!(true)),
         "column_values_to_be_unique" => {
-            arguments.column("column").map(|column| ("unique", params([("columns", json!([column]))])))
+            arguments.column("column").map(|column| (Kind::Unique, params([("columns", json!([column]))])))
         }
         "column_values_to_be_in_set" => in_set(arguments, Value::Null),
         "column_values_to_not_be_in_set" => in_set(arguments, json!(true)),
@@ -32,10 +33,10 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
         "column_values_to_match_json_schema" => {
             Err(unsupported("a JSON Schema is more than a type; write it as a check with `kind` python"))
         }
-        "column_values_to_match_strftime_format" => with(arguments, "dtype", "strftime_format", "format"),
-        "column_values_to_match_regex" => with(arguments, "regex", "regex", "pattern"),
+        "column_values_to_match_strftime_format" => with(arguments, Kind::Dtype, "strftime_format", "format"),
+        "column_values_to_match_regex" => with(arguments, Kind::Regex, "regex", "pattern"),
         "column_values_to_match_regex_list" => regex_list(arguments, false),
-        "column_values_to_not_match_regex" => negated(with(arguments, "regex", "regex", "pattern")),
+        "column_values_to_not_match_regex" => negated(with(arguments, Kind::Regex, "regex", "pattern")),
         "column_values_to_not_match_regex_list" => regex_list(arguments, true),
         "column_values_to_match_like_pattern" => like(arguments, false),
         "column_values_to_not_match_like_pattern" => like(arguments, true),
@@ -45,22 +46,22 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
     })
 }
 
-fn null(arguments: &Arguments<'_>, negate: Value) -> Kind {
-    Ok(("not_null", params([("columns", json!([arguments.column("column")?])), ("negate", negate)])))
+fn null(arguments: &Arguments<'_>, negate: Value) -> Mapped {
+    Ok((Kind::NotNull, params([("columns", json!([arguments.column("column")?])), ("negate", negate)])))
 }
 
-fn in_set(arguments: &Arguments<'_>, negate: Value) -> Kind {
+fn in_set(arguments: &Arguments<'_>, negate: Value) -> Mapped {
     let (column, values) = (arguments.column("column")?, arguments.list("value_set")?);
-    Ok(("in_set", params([("column", column), ("values", values), ("negate", negate)])))
+    Ok((Kind::InSet, params([("column", column), ("values", values), ("negate", negate)])))
 }
 
-fn between(arguments: &Arguments<'_>) -> Kind {
+fn between(arguments: &Arguments<'_>) -> Mapped {
     let (least, most) = arguments.bounds()?;
     if least.is_null() && most.is_null() {
         return Err(invalid("`min_value` and `max_value` are both missing"));
     }
     Ok((
-        "range",
+        Kind::Range,
         params([
             ("column", arguments.column("column")?),
             ("min", least),
@@ -71,7 +72,7 @@ fn between(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn lengths_between(arguments: &Arguments<'_>) -> Kind {
+fn lengths_between(arguments: &Arguments<'_>) -> Mapped {
     // Here a least length above the greatest is allowed, and nothing meets it.
     let (least, most) = arguments.counts(false)?;
     if least.is_null() && most.is_null() {
@@ -82,24 +83,24 @@ fn lengths_between(arguments: &Arguments<'_>) -> Kind {
         number.unwrap_or_else(|| bound.clone())
     };
     let (least, most) = (strict("strict_min", &least, 1), strict("strict_max", &most, -1));
-    Ok(("length", params([("column", arguments.column("column")?), ("min", least), ("max", most)])))
+    Ok((Kind::Length, params([("column", arguments.column("column")?), ("min", least), ("max", most)])))
 }
 
-fn lengths_equal(arguments: &Arguments<'_>) -> Kind {
+fn lengths_equal(arguments: &Arguments<'_>) -> Mapped {
     let length = arguments.count()?;
     Ok((
-        "length",
+        Kind::Length,
         params([("column", arguments.column("column")?), ("min", length.clone()), ("max", length)]),
     ))
 }
 
-fn z_scores(arguments: &Arguments<'_>) -> Kind {
+fn z_scores(arguments: &Arguments<'_>) -> Mapped {
     let threshold = arguments.get("threshold").filter(|threshold| threshold.is_number());
     let Some(threshold) = threshold else {
         return Err(invalid("`threshold` is not a number"));
     };
     Ok((
-        "anomaly",
+        Kind::Anomaly,
         params([
             ("column", arguments.column("column")?),
             ("metric", json!("z_score")),
@@ -109,9 +110,9 @@ fn z_scores(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn monotonic(arguments: &Arguments<'_>, direction: &str) -> Kind {
+fn monotonic(arguments: &Arguments<'_>, direction: &str) -> Mapped {
     Ok((
-        "monotonic",
+        Kind::Monotonic,
         params([
             ("column", arguments.column("column")?),
             ("direction", json!(direction)),
@@ -120,7 +121,7 @@ fn monotonic(arguments: &Arguments<'_>, direction: &str) -> Kind {
     ))
 }
 
-fn of_type(arguments: &Arguments<'_>, types: Option<Vec<Value>>) -> Kind {
+fn of_type(arguments: &Arguments<'_>, types: Option<Vec<Value>>) -> Mapped {
     let Some(types) = types else {
         return Err(unsupported("it asks for no type"));
     };
@@ -134,7 +135,7 @@ fn of_type(arguments: &Arguments<'_>, types: Option<Vec<Value>>) -> Kind {
         }
     }
     let kind = if let [one] = ours[..] { json!(one) } else { json!(ours) };
-    Ok(("dtype", params([("column", arguments.column("column")?), ("type", kind)])))
+    Ok((Kind::Dtype, params([("column", arguments.column("column")?), ("type", kind)])))
 }
 
 /// Our word for a type that Python, numpy or SQL calls so.
@@ -165,28 +166,28 @@ pub(in crate::import) fn column_type(name: &str) -> Option<&'static str> {
     })
 }
 
-fn text_type(arguments: &Arguments<'_>, kind: &str) -> Kind {
-    Ok(("dtype", params([("column", arguments.column("column")?), ("type", json!(kind))])))
+fn text_type(arguments: &Arguments<'_>, kind: &str) -> Mapped {
+    Ok((Kind::Dtype, params([("column", arguments.column("column")?), ("type", json!(kind))])))
 }
 
 /// A kind that takes one argument besides the column.
-fn with(arguments: &Arguments<'_>, kind: &'static str, theirs: &str, ours: &str) -> Kind {
+fn with(arguments: &Arguments<'_>, kind: Kind, theirs: &str, ours: &str) -> Mapped {
     let value = arguments.get(theirs).cloned().ok_or_else(|| invalid(&format!("`{theirs}` is missing")))?;
     Ok((kind, params([("column", arguments.column("column")?), (ours, value)])))
 }
 
-fn negated(kind: Kind) -> Kind {
+fn negated(kind: Mapped) -> Mapped {
     let (kind, mut params) = kind?;
     params.insert("negate".to_owned(), json!(true));
     Ok((kind, params))
 }
 
-fn regex_list(arguments: &Arguments<'_>, negate: bool) -> Kind {
+fn regex_list(arguments: &Arguments<'_>, negate: bool) -> Mapped {
     let patterns = arguments.list("regex_list")?;
     patterns_of(arguments, patterns, negate)
 }
 
-fn patterns_of(arguments: &Arguments<'_>, patterns: Value, negate: bool) -> Kind {
+fn patterns_of(arguments: &Arguments<'_>, patterns: Value, negate: bool) -> Mapped {
     let matching = match arguments.get("match_on").and_then(Value::as_str) {
         None | Some("any") => "any",
         Some("all") => "all",
@@ -194,7 +195,7 @@ fn patterns_of(arguments: &Arguments<'_>, patterns: Value, negate: bool) -> Kind
     };
     let negate = if negate { json!(true) } else { Value::Null };
     Ok((
-        "regex",
+        Kind::Regex,
         params([
             ("column", arguments.column("column")?),
             ("pattern", patterns),
@@ -204,18 +205,18 @@ fn patterns_of(arguments: &Arguments<'_>, patterns: Value, negate: bool) -> Kind
     ))
 }
 
-fn like(arguments: &Arguments<'_>, negate: bool) -> Kind {
+fn like(arguments: &Arguments<'_>, negate: bool) -> Mapped {
     let Some(pattern) = arguments.get("like_pattern").and_then(Value::as_str) else {
         return Err(invalid("`like_pattern` is not text"));
     };
     let kind = (
-        "regex",
+        Kind::Regex,
         params([("column", arguments.column("column")?), ("pattern", json!(like_to_regex(pattern)))]),
     );
     if negate { negated(Ok(kind)) } else { Ok(kind) }
 }
 
-fn like_list(arguments: &Arguments<'_>, negate: bool) -> Kind {
+fn like_list(arguments: &Arguments<'_>, negate: bool) -> Mapped {
     let patterns = arguments.list("like_pattern_list")?;
     let patterns: Vec<_> =
         patterns.as_array().into_iter().flatten().filter_map(Value::as_str).map(like_to_regex).collect();

@@ -3,10 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::arguments::Arguments;
-use super::{Kind, invalid};
+use super::{Mapped, invalid};
+use crate::catalogue::Kind;
 use crate::import::draft::params;
 
-pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
+pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Mapped> {
     Some(match name {
         "compound_columns_to_be_unique" => compound(arguments),
         "column_pair_values_a_to_be_greater_than_b" | "column_pair_values_A_to_be_greater_than_B" => {
@@ -19,33 +20,36 @@ pub(super) fn map(name: &str, arguments: &Arguments<'_>) -> Option<Kind> {
         "column_to_exist" => exists(arguments),
         "table_column_count_to_be_between" => arguments
             .counts(true)
-            .map(|(least, most)| ("schema", params([("min_columns", least), ("max_columns", most)]))),
+            .map(|(least, most)| (Kind::Schema, params([("min_columns", least), ("max_columns", most)]))),
         "table_column_count_to_equal" => arguments
             .count()
-            .map(|count| ("schema", params([("min_columns", count.clone()), ("max_columns", count)]))),
-        "table_columns_to_match_ordered_list" => Ok(("schema", ordered(arguments))),
-        "table_columns_to_match_set" => Ok(("schema", set(arguments))),
-        "table_row_count_to_be_between" => {
-            arguments.counts(true).map(|(least, most)| ("row_count", params([("min", least), ("max", most)])))
-        }
+            .map(|count| (Kind::Schema, params([("min_columns", count.clone()), ("max_columns", count)]))),
+        "table_columns_to_match_ordered_list" => Ok((Kind::Schema, ordered(arguments))),
+        "table_columns_to_match_set" => Ok((Kind::Schema, set(arguments))),
+        "table_row_count_to_be_between" => arguments
+            .counts(true)
+            .map(|(least, most)| (Kind::RowCount, params([("min", least), ("max", most)]))),
         "table_row_count_to_equal" => {
-            arguments.count().map(|count| ("row_count", params([("min", count.clone()), ("max", count)])))
+            arguments.count().map(|count| (Kind::RowCount, params([("min", count.clone()), ("max", count)])))
         }
         "table_row_count_to_equal_other_table" => {
-            arguments.column("other_table_name").map(|table| ("row_count", params([("same_as", table)])))
+            arguments.column("other_table_name").map(|table| (Kind::RowCount, params([("same_as", table)])))
         }
         _ => return None,
     })
 }
 
-fn compound(arguments: &Arguments<'_>) -> Kind {
+fn compound(arguments: &Arguments<'_>) -> Mapped {
     let columns = arguments.list("column_list")?;
-    Ok(("unique", params([("columns", columns), ("ignore_row_if", arguments.ignore_row_if("all_null")?)])))
+    Ok((
+        Kind::Unique,
+        params([("columns", columns), ("ignore_row_if", arguments.ignore_row_if("all_null")?)]),
+    ))
 }
 
-fn pair(arguments: &Arguments<'_>, op: &str) -> Kind {
+fn pair(arguments: &Arguments<'_>, op: &str) -> Mapped {
     Ok((
-        "two_columns",
+        Kind::TwoColumns,
         params([
             ("left", arguments.column("column_A")?),
             ("op", json!(op)),
@@ -55,16 +59,16 @@ fn pair(arguments: &Arguments<'_>, op: &str) -> Kind {
     ))
 }
 
-fn pairs(arguments: &Arguments<'_>) -> Kind {
+fn pairs(arguments: &Arguments<'_>) -> Mapped {
     let (kind, mut params) = pair(arguments, "in_pairs")?;
     params.insert("pairs".to_owned(), arguments.list("value_pairs_set")?);
     Ok((kind, params))
 }
 
-fn sum(arguments: &Arguments<'_>) -> Kind {
+fn sum(arguments: &Arguments<'_>) -> Mapped {
     let total = arguments.get("sum_total").filter(|total| total.is_number()).cloned();
     Ok((
-        "two_columns",
+        Kind::TwoColumns,
         params([
             ("op", json!("sum_equals")),
             ("columns", arguments.list("column_list")?),
@@ -74,9 +78,9 @@ fn sum(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn all_different(arguments: &Arguments<'_>) -> Kind {
+fn all_different(arguments: &Arguments<'_>) -> Mapped {
     Ok((
-        "two_columns",
+        Kind::TwoColumns,
         params([
             ("op", json!("all_different")),
             ("columns", arguments.list("column_list")?),
@@ -85,9 +89,9 @@ fn all_different(arguments: &Arguments<'_>) -> Kind {
     ))
 }
 
-fn exists(arguments: &Arguments<'_>) -> Kind {
+fn exists(arguments: &Arguments<'_>) -> Mapped {
     Ok((
-        "schema",
+        Kind::Schema,
         params([
             ("columns", json!([arguments.column("column")?])),
             ("extra", json!("allow")),

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use ordain_checks::catalogue::Kind;
 use ordain_checks::export::{Exported, Target, export};
 use ordain_checks::file::CheckFiles;
-use ordain_checks::kinds::HINT;
 use ordain_checks::{Check, CheckOptions, CheckResult, CheckTask, Selection, write_file};
 use ordain_engine::Quiet;
 use ordain_workspace::Workspace;
@@ -77,9 +77,12 @@ fn compiled(
 /// A check as the kind that its words were read as, where they were read as one.
 fn as_read(check: &Check, result: &CheckResult) -> Check {
     let part = |name: &str| result.plan.as_ref().and_then(|plan| plan.get(name));
-    match (part("kind").and_then(Value::as_str), part("params").and_then(Value::as_object)) {
-        (Some(kind), Some(params)) if check.kind == HINT => {
-            Check { kind: kind.to_owned(), params: params.clone(), calculation_hint: None, ..check.clone() }
+    match (
+        part("kind").and_then(Value::as_str).and_then(Kind::named),
+        part("params").and_then(Value::as_object),
+    ) {
+        (Some(kind), Some(params)) if check.kind == Kind::Hint => {
+            Check { kind, params: params.clone(), calculation_hint: None, ..check.clone() }
         }
         _ => check.clone(),
     }
@@ -94,7 +97,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     let files = super::files(workspace)?;
     let checks = files.entries.iter().map(|entry| &entry.check).filter(|check| check.is_in(&selection));
     let checks: Vec<Check> = checks.cloned().collect();
-    let has_words = checks.iter().any(|check| check.kind == HINT);
+    let has_words = checks.iter().any(|check| check.kind == Kind::Hint);
     let exported = match args.to {
         Target::Gx | Target::Dbt if has_words => compiled(args, selection, &files, workspace)?,
         target => export(target, &checks),

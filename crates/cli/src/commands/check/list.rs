@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, workspace: &Workspace) -> Outcome {
         grid.row([
             line(&check.check_id),
             check.severity.name().to_owned(),
-            line(&check.kind),
+            line(check.kind.name()),
             line(&check.target_table.join(", ")),
             name,
         ]);

@@ -16,6 +16,7 @@ use ordain_checks::{
 };
 use ordain_engine::{EngineError, Planner, Progress as _};
 use ordain_workspace::Workspace;
+use serde_json::Value;
 
 use super::bar::Bar;
 use super::watch::Change;
@@ -42,10 +43,23 @@ pub(super) struct Chosen {
     /// How many run at once [default: the number of processors]
     #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     jobs: Option<u16>,
+    /// A value that filters call by `$NAME`, such as `--var day=2026-11-18`; `$today` and `$yesterday` have theirs
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = variable)]
+    variables: Vec<(String, Value)>,
     #[command(flatten)]
     planner: PlannerArgs,
     #[command(flatten)]
     executor: ExecutorArgs,
+}
+
+/// A variable as it is written: what reads as a number is one.
+fn variable(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("write NAME=VALUE")?;
+    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        return Err(format!("`{name}` is no name; it has letters, digits and underscores"));
+    }
+    let number = serde_json::from_str(value).ok().filter(Value::is_number);
+    Ok((name.to_owned(), number.unwrap_or_else(|| Value::from(value))))
 }
 
 impl Chosen {
@@ -359,7 +373,8 @@ pub(super) fn prepare(chosen: &Chosen, workspace: &Workspace) -> Result<(CheckOp
     }
     let processors = std::thread::available_parallelism().map_or(2, usize::from);
     let jobs = chosen.jobs.map_or(processors, usize::from);
-    Ok((CheckOptions { selection, jobs, ..CheckOptions::default() }, files))
+    let variables = chosen.variables.iter().cloned().collect();
+    Ok((CheckOptions { selection, jobs, variables, ..CheckOptions::default() }, files))
 }
 
 /// Opens the checks and chooses who writes code for hints, if there are any.

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, workspace: &Arc<Workspace>) -> Outcome {
     writeln!(
         stdout,
         "  kind {}, severity {}, tables {}",
-        line(&check.kind),
+        line(check.kind.name()),
         check.severity.name(),
         line(&check.target_table.join(", "))
     )?;

@@ -2,8 +2,8 @@
 
 use axum::extract::Path;
 use axum::response::{IntoResponse as _, Redirect, Response};
+use ordain_checks::catalogue::Kind;
 use ordain_checks::file::{CheckFiles, read_record};
-use ordain_checks::kinds::HINT;
 use ordain_checks::report::PastResult;
 use ordain_checks::suggest::Suggestion;
 use ordain_checks::{Check, CheckResult, Checks, FileChange, Threshold, add_checks};
@@ -62,7 +62,7 @@ pub(crate) async fn tried(Path(id): Path<String>, sent: Sent<Admin, Typed>) -> R
         Ok((check, last_of(checks, &of)?))
     })
     .await?;
-    let form = typed.form(Some(id), &check.kind, Vec::new());
+    let form = typed.form(Some(id), check.kind.name(), Vec::new());
     let preview = match changes(&check, typed) {
         Ok(fields) => Preview { last, ..try_fields(service, &visit.caller, &check, fields).await? },
         Err(problem) => Preview { problems: vec![problem], ..Preview::default() },
@@ -78,7 +78,7 @@ pub(crate) async fn new_form(visit: Visit<Admin>, query: Query<OfTable>) -> Resu
     let form = Form {
         tables,
         table,
-        kind: HINT.to_owned(),
+        kind: Kind::Hint.name().to_owned(),
         severity: "medium".to_owned(),
         enabled: true,
         ..Form::default()
@@ -90,7 +90,7 @@ pub(crate) async fn new_form(visit: Visit<Admin>, query: Query<OfTable>) -> Resu
 pub(crate) async fn new_tried(sent: Sent<Admin, Typed>) -> Result<Response, Turned> {
     let Sent { visit, form: typed } = &sent;
     let service = &visit.service;
-    let form = typed.form(None, HINT, table_names(service).await?);
+    let form = typed.form(None, Kind::Hint.name(), table_names(service).await?);
     let files = look(service, read).await?;
     let preview = match new_check(&files, typed) {
         Ok(check) => try_new(service, &visit.caller, check).await?,
@@ -237,7 +237,7 @@ fn described(problem: &ordain_checks::file::Problem) -> String {
 /// A new check of what was typed, with an id that is free.
 fn new_check(files: &CheckFiles, typed: &Typed) -> Result<Check, String> {
     let mut record = json!({ "check_id": files.free_id(), "check_name": typed.name.trim(),
-        "target_table": [typed.table.trim()], "kind": HINT, "calculation_hint": typed.rule.trim() });
+        "target_table": [typed.table.trim()], "kind": Kind::Hint, "calculation_hint": typed.rule.trim() });
     for (name, value) in changes(&record_of(&record)?, typed)? {
         record[name] = value;
     }
@@ -315,7 +315,7 @@ fn form_of(check: &Check) -> Form {
         check_id: Some(check.check_id.clone()),
         tables: Vec::new(),
         table: check.target_table.join(", "),
-        kind: check.kind.clone(),
+        kind: check.kind.name().to_owned(),
         name: check.check_name.clone(),
         rule: check.calculation_hint.clone().unwrap_or_else(params),
         filter: check.filter.clone().unwrap_or_default(),
