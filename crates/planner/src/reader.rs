@@ -4,57 +4,24 @@
 //! typed form: each word must stand in it. Exactly one reading is acted on; of several it asks which; of none it says
 //! which word was not understood. Code is written from the form, short, with the request's values as `params`.
 
-mod amounts;
 mod answer;
-mod called;
-mod certain;
 mod chart;
-mod code;
-mod compute;
-mod condition;
-mod count;
-mod declared;
-mod deeds;
+mod computed;
 mod explain;
-mod figures;
 pub mod files;
-mod form;
-mod formula;
-mod guard;
-mod index;
-mod joined;
 mod known;
-mod lexicon;
-mod mentions;
-mod metric;
 mod missed;
 mod orders;
-mod parse;
-mod phrase;
-mod question;
-mod ratio;
-pub(crate) mod said_as;
-mod shape;
-mod stock;
-mod token;
-mod trace;
-mod twofold;
-mod value_words;
-mod words;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use ordain_reader::{Catalog, Dialect, Meaning, Reader, Reading, stems};
 use serde_json::{Value, json};
 
 use crate::brief::{Brief, Task};
 use crate::exchange::{Draft, Reply};
-use ordain_reader::{Dialect, Meaning, Reader, Reading};
 
-use index::Index;
 use known::Readers;
-use lexicon::LEXICON;
-use token::{Kind, Token};
-use trace::Trace;
 
 pub use explain::{Classified, Explained, Next, ReadAs, Unknown, explain, explain_as};
 pub use known::{catalog, column, is_condition, metric_query};
@@ -62,8 +29,6 @@ pub use missed::{Missed, missed};
 
 /// Choices that are offered.
 const CHOICES_MAX: usize = 6;
-/// Clauses of more tokens are not read, nor requests that are longer than two.
-const TOKENS_MAX: usize = 60;
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
 pub const RULES_VERSION: u32 = 17;
@@ -95,17 +60,19 @@ fn asked(brief: &Brief) -> Reply {
     }
     match reader.request(&brief.request) {
         Reading::Certain(meaning) => certain_reply(reader, brief, &meaning),
-        Reading::Choose(all) => {
-            let words = all.iter().take(CHOICES_MAX).filter_map(|meaning| reader.words_of(meaning));
-            let choices: Vec<String> =
-                words.enumerate().map(|(at, words)| format!("{}. {words}", at + 1)).collect();
-            Reply::Question(format!(
-                "I can read that in several ways. Which one do you mean? {}. Say the number.",
-                choices.join("; ")
-            ))
-        }
+        Reading::Choose(all) => chosen(reader, &all),
         Reading::Silent { .. } => Reply::Refusal(declined(reader, &stopped(&readers, &brief.request))),
     }
+}
+
+/// Asks which of several meanings is meant.
+fn chosen(reader: &Reader, all: &[Meaning]) -> Reply {
+    let words = all.iter().take(CHOICES_MAX).filter_map(|meaning| reader.words_of(meaning));
+    let choices: Vec<String> = words.enumerate().map(|(at, words)| format!("{}. {words}", at + 1)).collect();
+    Reply::Question(format!(
+        "I can read that in several ways. Which one do you mean? {}. Say the number.",
+        choices.join("; ")
+    ))
 }
 
 /// Where a request is not understood any more: as an order or as a question, whichever was understood further.
@@ -124,7 +91,13 @@ fn dialect(brief: &Brief) -> Dialect {
 fn certain_reply(reader: &Reader, brief: &Brief, meaning: &Meaning) -> Reply {
     let words = reader.words_of(meaning).unwrap_or_else(|| brief.request.clone());
     let from = answer::From::Store(dialect(brief));
-    let Some(written) = answer::write(reader, meaning, &brief.request, &words, from) else {
+    let written = match meaning {
+        Meaning::Computed(what) => {
+            Some(answer::Written { code: computed::program(what, None, &words), params: Vec::new() })
+        }
+        meaning => answer::write(reader, meaning, &brief.request, &words, from),
+    };
+    let Some(written) = written else {
         return Reply::Refusal(format!("I understand that ({words}), but this database cannot compute it."));
     };
     Reply::Plan(Draft {
@@ -179,7 +152,8 @@ pub fn spoken(request: &str) -> String {
 
 /// Whether every word of a request is part of a calculation that needs no data.
 pub fn is_calculation(request: &str) -> bool {
-    compute::plan(request, &token::tokens(request)).is_some()
+    let reading = Reader::of_requests(Catalog::default()).request(request);
+    matches!(reading, Reading::Certain(meaning) if matches!(*meaning, Meaning::Computed(_)))
 }
 
 /// The values that stand in a request: what each is (`number`, `table.column`), and its words.
@@ -208,12 +182,12 @@ pub fn mentioned<'a>(
     request: &str,
     columns: impl IntoIterator<Item = (&'a str, &'a [Value])>,
 ) -> BTreeMap<String, BTreeSet<String>> {
-    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let said: HashSet<String> = stems(request).into_iter().collect();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (column, values) in columns {
         for value in values.iter().filter_map(Value::as_str) {
-            let words = index::split_text(value);
-            if !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word))) {
+            let words = stems(value);
+            if !words.is_empty() && words.iter().all(|word| said.contains(word)) {
                 found.entry(value.to_owned()).or_default().insert(column.to_owned());
             }
         }
@@ -223,55 +197,12 @@ pub fn mentioned<'a>(
 
 /// The names among these whose words a request all has.
 pub fn named<'a>(request: &str, names: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
-    let said: HashSet<String> = token::tokens(request).into_iter().map(|token| token.stem).collect();
+    let said: HashSet<String> = stems(request).into_iter().collect();
     let is_said = |name: &&str| {
-        let words = index::split_name(name);
-        !words.is_empty() && words.iter().all(|word| said.contains(&lexicon::singular(word)))
+        let words = stems(name);
+        !words.is_empty() && words.iter().all(|word| said.contains(word))
     };
     names.into_iter().filter(is_said).collect()
-}
-
-/// The first word that nothing knows; else one that leaves open what is asked, or the word after the last one that was
-/// understood.
-fn unknown(index: &Index, tokens: &[Token], trace: &Trace) -> Option<Unknown> {
-    let words = tokens.iter().enumerate().filter(|(_, token)| token.kind == Kind::Word);
-    let is_nothing = |at: usize| index.at(tokens, at).is_empty() && !is_within(index, tokens, at);
-    let is_strange = |at: usize, token: &Token| {
-        is_nothing(at)
-            && !LEXICON.knows(token.word())
-            && !index.begins(token)
-            && !index.degrees.contains_key(&token.lower)
-    };
-    // `price`, where no column is called so and none is meant by it.
-    let has_price = (0..index.tables.len()).any(|table| index.role(table, "price").is_some());
-    let is_gone = |at: usize, token: &Token| {
-        let is_role = has_price && LEXICON.has("cost", &token.lower);
-        let is_said = LEXICON.has("show", &token.lower);
-        is_nothing(at) && LEXICON.is_column_noun(&token.lower) && !is_role && !is_said
-    };
-    let strange = words.clone().find(|(at, token)| is_strange(*at, token));
-    let strange = strange.or_else(|| words.clone().find(|(at, token)| is_gone(*at, token)));
-    if let (None, Some(open)) = (strange, trace.open()) {
-        return Some(open);
-    }
-    let stopped = words.clone().find(|(at, _)| *at >= trace.furthest());
-    let stopped = stopped.or_else(|| words.clone().next_back());
-    let (_, token) = strange.or(stopped)?;
-    let nearest =
-        strange.filter(|_| token.text.chars().count() > 3).and_then(|_| index.nearest(&token.lower));
-    Some(Unknown {
-        text: token.text.clone(),
-        at: token.at,
-        is_known: strange.is_none(),
-        nearest,
-        reason: None,
-    })
-}
-
-/// Whether a token is a later word of a name.
-fn is_within(index: &Index, tokens: &[Token], at: usize) -> bool {
-    let first = at.saturating_sub(4);
-    (first..at).any(|from| index.at(tokens, from).iter().any(|(_, length, _)| from + length > at))
 }
 
 /// A plan that says one sentence.

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use crate::build::{self, Builder};
 
 /// The files, in any order.
-const FILES: [&str; 7] = [
+const FILES: [&str; 8] = [
     include_str!("../grammar/rules.txt"),
     include_str!("../grammar/rows.txt"),
     include_str!("../grammar/predicates.txt"),
@@ -17,6 +17,7 @@ const FILES: [&str; 7] = [
     include_str!("../grammar/terms.txt"),
     include_str!("../grammar/amounts.txt"),
     include_str!("../grammar/questions.txt"),
+    include_str!("../grammar/computed.txt"),
 ];
 /// That of orders, whose words may be texts in rules.
 const ORDERS: &str = include_str!("../grammar/orders.txt");

@@ -14,6 +14,26 @@ pub enum Meaning {
     Query(Query),
     /// A picture of the figures that answer a question.
     Chart(Chart, Query),
+    /// What needs no rows.
+    Computed(Computed),
+}
+
+/// What is computed without rows.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Computed {
+    /// The prime numbers up to a number.
+    Primes(u32),
+    /// The first so many of them.
+    FirstPrimes(u32),
+    /// The Fibonacci numbers up to a number.
+    Fibonacci(u32),
+    /// The first so many of them.
+    FirstFibonacci(u32),
+    /// The most frequent words of a text in quotes.
+    Frequent(u32, String),
+    /// The most frequent words of a file.
+    FrequentIn(u32, #[serde(serialize_with = "as_text")] Name),
 }
 
 /// A kind of picture.
@@ -112,6 +132,7 @@ impl Meaning {
         match self {
             Self::Query(query) => Self::Query(query.normal()),
             Self::Chart(kind, query) => Self::Chart(kind, query.normal()),
+            Self::Computed(computed) => Self::Computed(computed),
         }
     }
 }

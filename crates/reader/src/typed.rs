@@ -4,9 +4,10 @@ use crate::algebra::Name;
 use crate::chart::Chart;
 use crate::deed::Deed;
 use crate::grammar::GRAMMAR;
+use crate::lexicon::LEXICON;
 use crate::mention::Mentions;
 use crate::reader::{BYTES_MAX, Reader};
-use crate::token::{Kind, tokens};
+use crate::token::{Kind, name_words, tokens};
 use crate::value::Value;
 
 /// Texts of one kind that are offered before a letter is typed.
@@ -25,6 +26,12 @@ pub struct Word {
     pub mentions: Vec<String>,
     /// How many words and signs the longest name from here on has.
     pub length: usize,
+}
+
+/// The words of a text in the singular, in small letters.
+pub fn stems(text: &str) -> Vec<String> {
+    let words = tokens(text).into_iter().flat_map(|token| name_words(&token.text));
+    words.map(|word| LEXICON.singular(&word)).collect()
 }
 
 /// What kind of thing a terminal of the grammar is.

@@ -42,6 +42,7 @@ pub(crate) fn meaning(meaning: &Meaning, catalog: &Catalog, is_exact: bool) -> O
             };
             say(key, &[("query", &speaker.query(query)?)])
         }
+        Meaning::Computed(computed) => speaker.computed(computed),
     }
 }
 

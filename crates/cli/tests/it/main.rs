@@ -33,7 +33,6 @@ mod own_tables;
 mod packages;
 mod pages;
 mod python_client;
-mod questions;
 
 mod resident;
 mod schedule;

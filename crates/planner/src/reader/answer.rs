@@ -18,7 +18,6 @@ pub(super) enum From {
     /// Those of the store, by its own SQL, with values in `params`.
     Store(Dialect),
     /// Those of files, by the cell's DuckDB.
-    #[expect(dead_code, reason = "files are read by the reader before this one")]
     Files,
 }
 
@@ -55,6 +54,7 @@ pub(super) fn write(
     let (query, chart) = match meaning {
         Meaning::Query(query) => (query, None),
         Meaning::Chart(kind, query) => (query, Some(*kind)),
+        Meaning::Computed(_) => return None,
     };
     let table = reader.catalog().table(&query.table)?;
     let mut writer = Writer { reader, table, request, from, params: Vec::new(), has_today: false };
@@ -269,9 +269,10 @@ impl Writer<'_> {
         let filter = self.filter(&query.filter);
         let select = self.select(query, &[])?;
         let fetched = self.fetched(&select);
+        let json = if matches!(self.from, From::Files) { "value" } else { "{\"value\": value}" };
         if matches!(measure, Measure::One(Function::Count, _)) {
             return Some(format!(
-                "value = {fetched}[0][\"value\"]\nanswer_json = {{\"value\": value}}\n\
+                "value = {fetched}[0][\"value\"]\nanswer_json = {json}\n\
                  answer_text = f\"There {{'is' if value == 1 else 'are'}} {{said(value)}} {{{} if value == 1 else {}}}{}.\"\nSTATUS = \"success\"\n",
                 single(&one),
                 single(&many),
@@ -281,7 +282,7 @@ impl Writer<'_> {
         let (before, after) = self.sign(measure);
         let what = self.measured(measure, &many);
         Some(format!(
-            "value = {fetched}[0][\"value\"]\nfound = value is not None and value == value\nanswer_json = {{\"value\": value if found else None}}\n\
+            "value = {fetched}[0][\"value\"]\nfound = value is not None and value == value\nvalue = value if found else None\nanswer_json = {json}\n\
              answer_text = f\"The {}{} is {{said(value, {}, {}{})}}.\" if found else {}\nSTATUS = \"success\" if found else \"no_match\"\n",
             braces(&what),
             braces(&filter),
@@ -392,7 +393,8 @@ impl Writer<'_> {
                 shown.truncate(COLUMNS_MAX);
             }
         }
-        add(&mut shown, paths_of(filter));
+        let is_short = |path: &Path| self.column(path).is_none_or(|column| !column.is_searched);
+        add(&mut shown, paths_of(filter).into_iter().filter(is_short).collect());
         add(&mut shown, order.map(|order| order.by.clone()).into_iter().collect());
         shown
     }

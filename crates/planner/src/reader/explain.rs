@@ -5,8 +5,7 @@ use ordain_types::BoundParam;
 use serde::Serialize;
 
 use super::known::{self, Readers};
-use super::token::Token;
-use super::{orders, plan};
+use super::{files, orders, plan};
 use crate::brief::{Brief, Task};
 use crate::exchange::Reply;
 
@@ -69,12 +68,6 @@ pub struct Unknown {
 }
 
 impl Unknown {
-    /// A word that is understood, and why it cannot be taken.
-    pub(super) fn because(token: &Token, reason: &str) -> Self {
-        let (text, at) = (token.text.clone(), token.at);
-        Self { text, at, is_known: true, nearest: None, reason: Some(reason.to_owned()) }
-    }
-
     /// The word at which a reading stops; none of what has one.
     pub(super) fn at<M>(reading: Reading<M>) -> Self {
         let Reading::Silent { at, span, expected, nearest } = reading else {
@@ -131,8 +124,12 @@ pub fn explain(brief: &Brief) -> Explained {
 
 /// The words of a request, each with what it is.
 fn described(readers: &Readers, brief: &Brief) -> Explained {
-    let words = readers.questions.words_in(&brief.request).into_iter();
+    let words = match brief.task {
+        Task::Code => files::reader(brief).words_in(&brief.request),
+        Task::Ask | Task::Check => readers.questions.words_in(&brief.request),
+    };
     let tokens = words
+        .into_iter()
         .map(|word| Classified { text: word.text, at: word.at, kind: word.kind, mentions: word.mentions })
         .collect();
     Explained { request: brief.request.clone(), tokens, ..Explained::default() }

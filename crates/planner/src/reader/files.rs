@@ -1,68 +1,38 @@
-//! Questions about files: the tables that a look into them found are the catalog, and the answer is pandas code.
-
-mod catalog;
-mod chart;
-mod compared;
-mod days;
-mod doubled;
-mod doubts;
-mod figures;
-mod frames;
-mod gaps;
-mod grammar;
-mod pieces;
-mod settings;
-mod sheets;
-mod source;
-mod texts;
-mod units;
+//! Questions about files: the tables that a look into them found are what is asked about, and the answer is a query.
 
 use std::sync::Arc;
 
-use ordain_types::ColumnType;
+use ordain_reader::{Catalog, Column, Computed, Holds, Meaning, Reader, Reading, Table};
 use serde_json::Value;
 
-use super::form::{Asked, Form};
-use super::index::{self, Index, Sort, split_name};
-use super::lexicon::{LEXICON, singular};
-use super::parse::Parser;
-use super::trace::Trace;
-use super::{TOKENS_MAX, Unknown, amounts, compute, said_as, token, unknown, words};
+use super::answer::{self, From};
+use super::explain::Unknown;
+use super::{chosen, computed, declined, known};
 use crate::brief::{Brief, FileBrief};
 use crate::exchange::{Draft, MadeRows, Reply};
 
-use catalog::Source;
-pub use catalog::is_big as is_read_in_pieces;
-pub use texts::READ_DOC;
-pub(crate) use texts::of_text;
+/// A Python function that reads the text of an old Word document. Looking into files uses it.
+pub const READ_DOC: &str = include_str!("../../python/read_doc.py");
+/// Kinds of files whose words can be counted as they stand.
+const TEXTS: [&str; 3] = ["txt", "md", "log"];
 
 /// Writes the plan for a question about files, or for a calculation.
 pub(crate) fn plan(brief: &Brief) -> Reply {
-    let tokens = token::tokens(&brief.request);
-    if tokens.is_empty() {
-        return Reply::Question("What would you like to know?".to_owned());
-    }
-    if tokens.len() > TOKENS_MAX {
-        return declined(brief, None);
-    }
-    let readable: Vec<&FileBrief> =
-        brief.files.iter().filter(|file| file.facts.get("problem").is_none()).collect();
-    if !brief.files.is_empty() && readable.is_empty() {
+    let readable = |file: &&FileBrief| file.facts.get("problem").is_none();
+    if !brief.files.is_empty() && !brief.files.iter().any(|file| readable(&file)) {
         return Reply::Refusal(format!("none of the files can be read: {}", problems(brief)));
     }
-    if let Some((title, code)) = texts::plan(&readable, &brief.request, &tokens) {
-        return draft(title, code, None);
+    let reader = reader(brief);
+    match reader.request(&brief.request) {
+        Reading::Certain(meaning) => certain(&reader, brief, &meaning),
+        Reading::Choose(all) => chosen(&reader, &all),
+        silent @ Reading::Silent { .. } => Reply::Refusal(declined(&reader, &Unknown::at(silent))),
     }
-    if readable.is_empty()
-        && let Some((title, code)) = compute::plan(&brief.request, &tokens)
-    {
-        return draft(title, code, None);
-    }
-    questions(brief, &readable, &tokens)
 }
 
-fn draft(title: String, code: String, rows: Option<MadeRows>) -> Reply {
-    Reply::Plan(Draft { code, reading: Some(title.clone()), title, rows, ..Draft::default() })
+/// The reader of what may be asked about the files of a brief.
+pub(super) fn reader(brief: &Brief) -> Reader {
+    Reader::of_requests(known::with_terms(catalog(brief), &brief.catalog))
 }
 
 fn problems(brief: &Brief) -> String {
@@ -73,204 +43,141 @@ fn problems(brief: &Brief) -> String {
     told.take(5).collect::<Vec<_>>().join("; ")
 }
 
-/// Questions about the tables in the files.
-fn questions(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> Reply {
-    let (sources, index) = indexed(brief, files, tokens);
-    if let Some(problem) = amounts::problem(&index, tokens).or_else(|| amounts::percent(&index, tokens)) {
-        return Reply::Refusal(format!("{}. Nothing was computed.", problem.sentence()));
+fn certain(reader: &Reader, brief: &Brief, meaning: &Meaning) -> Reply {
+    let words = reader.words_of(meaning).unwrap_or_else(|| brief.request.clone());
+    if let Meaning::Computed(computed) = meaning {
+        let file = match computed {
+            Computed::FrequentIn(_, table) => {
+                let file = brief.files.iter().find(|file| *stem(&file.name) == **table);
+                match file.filter(|file| TEXTS.contains(&file.kind.as_str())) {
+                    Some(file) => Some(file.name.as_str()),
+                    None => {
+                        return Reply::Refusal(format!(
+                            "{table} is no plain text, so its words are not counted."
+                        ));
+                    }
+                }
+            }
+            _ => None,
+        };
+        let code = computed::program(computed, file, &words);
+        return Reply::Plan(Draft { code, reading: Some(words.clone()), title: words, ..Draft::default() });
     }
-    let trace = Trace::default();
-    let mut all: Vec<(Form, u32)> = Vec::new();
-    for focus in 0..index.tables.len() {
-        let parser = Parser { files: true, ..Parser::new(&index, tokens, focus, &trace) };
-        all.extend(parser.questions());
-        all.extend(parser.outputs());
-    }
-    let written = |form: Form, cost: u32| {
-        let (mut code, rows) =
-            frames::write(&index, &sources, &form, &doubts::repeated(&index, &sources, &form, tokens))?;
-        code.push_str(&compared::different(&index, &sources, &form, tokens));
-        code.push_str(&compared::twins(&index, &form));
-        code.push_str(&said_as::told(&index, &form, &brief.request));
-        Some(Reading { words: words::reading(&index, &form), code, rows, cost, form })
+    let Some(written) = answer::write(reader, meaning, &brief.request, &words, From::Files) else {
+        return Reply::Refusal(format!("I understand that ({words}), but it cannot be computed from files."));
     };
-    let mut readings: Vec<Reading> = Vec::new();
-    for (form, cost) in all {
-        if let Some(reading) = written(form, cost)
-            && !readings.iter().any(|known| known.code == reading.code && known.cost <= cost)
-        {
-            readings.push(reading);
-        }
-    }
-    let least = readings.iter().map(|reading| reading.cost).min().unwrap_or_default();
-    readings.retain(|reading| reading.cost == least);
-    readings.dedup_by(|one, other| one.code == other.code);
-    match readings.as_slice() {
-        [] => match texts::single(files, &brief.request, tokens) {
-            Some((title, code)) => draft(title, code, None),
-            None => declined_for(brief, &index, unknown(&index, tokens, &trace).as_ref()),
-        },
-        [one] if let Some(column) = listed_figure(&index, &one.form, tokens) => Reply::Question(format!(
-            "I can read that in several ways: {}; or the sum of {column}. Say “list {column} …”, or “sum of {column} …”.",
-            one.words
-        )),
-        [one] if let Some(asked) = doubled::asked(&index, &one.form, &brief.request) => {
-            Reply::Question(asked)
-        }
-        [one] if let Some(asked) = doubts::asked(&index, &sources, &one.form, tokens) => {
-            Reply::Question(asked)
-        }
-        [one] => draft(one.words.clone(), one.code.clone(), one.rows.clone()),
-        several => {
-            let choices: Vec<&str> = several.iter().map(|reading| reading.words.as_str()).take(6).collect();
-            let apart = catalog::apart(&catalog::tables(files, tokens).1).unwrap_or_default();
-            let asked = format!(
-                "I can read that in several ways: {}. Say it in other words. {apart}",
-                choices.join("; or ")
-            );
-            Reply::Question(asked.trim_end().to_owned())
-        }
-    }
+    let rows = made_rows(&written.code);
+    Reply::Plan(Draft {
+        code: written.code,
+        reading: Some(words.clone()),
+        title: words,
+        rows,
+        ..Draft::default()
+    })
 }
 
-/// What words can mention of the tables in the files.
-pub(crate) fn indexed(brief: &Brief, files: &[&FileBrief], tokens: &[token::Token]) -> (Vec<Source>, Index) {
-    let (sources, tables) = catalog::tables(files, tokens);
-    let catalog = Arc::new(catalog::notes(&brief.catalog, &tables));
-    let known = Brief { tables: Arc::new(tables), catalog: catalog.clone(), ..brief.clone() };
-    let mut index = Index::of(&known, &catalog);
-    for ((table, source), brief) in index.tables.iter_mut().zip(&sources).zip(known.tables.iter()) {
-        table.commas |= source.commas;
-        for (column, found) in table.columns.iter_mut().zip(&brief.table.columns) {
-            column.years = source.years.get(&column.name).copied();
-            column.has_zone = source.zoned.contains(&column.name);
-            column.doubled = source.doubled.get(&column.name).cloned().unwrap_or_default();
-            column.least = source.least.get(&column.name).copied();
-            // A look into the file decided that it holds texts, whatever some of them look like.
-            if column.sort == Sort::Day && found.column_type == ColumnType::Text {
-                column.sort = Sort::Text;
+/// The program up to where it has its rows, as a table.
+fn made_rows(code: &str) -> Option<MadeRows> {
+    let (before, after) = code.split_once("\nrows = sql(")?;
+    let (query, _) = after.split_once(".to_dict(\"records\")\n")?;
+    let code = format!("{before}\ntable = sql({query}\n");
+    Some(MadeRows { code, variable: "table", left_out: None })
+}
+
+fn stem(name: &str) -> String {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    last.split('.').next().unwrap_or(last).to_lowercase()
+}
+
+/// The tables of the files. Files with the same columns are one table in several pieces, unless the request names one.
+fn catalog(brief: &Brief) -> Catalog {
+    let said = ordain_reader::stems(&brief.request);
+    let names_one = brief.files.iter().any(|file| said.contains(&stem(&file.name)));
+    let mut tables: Vec<Table> = Vec::new();
+    for file in brief.files.iter().filter(|file| file.facts.get("problem").is_none()) {
+        let own = file.facts.get("tables").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        if own.is_empty() {
+            tables.push(Table::new(&stem(&file.name), Vec::new()));
+        }
+        for facts in own {
+            let Some(table) = table(brief, file, facts, own.len()) else { continue };
+            let is_same = |known: &&mut Table| {
+                let shape = |table: &Table| -> Vec<(Arc<str>, Holds, Option<String>)> {
+                    table
+                        .columns
+                        .iter()
+                        .map(|column| (column.name.clone(), column.holds, column.unit.clone()))
+                        .collect()
+                };
+                !names_one
+                    && known.parts.iter().all(|part| part[0] != file.name)
+                    && shape(known) == shape(&table)
+            };
+            match tables.iter_mut().find(is_same) {
+                Some(known) => known.parts.extend(table.parts),
+                None => tables.push(table),
             }
         }
     }
-    for (place, source) in sources.iter().enumerate() {
-        let Some(words) = source.also.as_deref().map(split_name) else { continue };
-        index.add(&words, index::What::Table(place), 1);
-        if source.is_better {
-            index.tables[place].noun = words.iter().map(|word| singular(word)).collect::<Vec<_>>().join(" ");
+    Catalog { tables, ..Catalog::default() }.with_references()
+}
+
+fn table(brief: &Brief, file: &FileBrief, facts: &Value, of: usize) -> Option<Table> {
+    let named = facts.get("name").and_then(Value::as_str);
+    let stem = stem(&file.name);
+    let (name, also) = match named {
+        Some(name) if of > 1 => (name.to_owned(), None),
+        other => (stem, other.map(str::to_owned)),
+    };
+    let notes = brief.catalog.section_of(&file.name).and_then(|section| brief.catalog.data.get(section));
+    let columns = facts.get("columns")?.as_array()?.iter().filter_map(|facts| {
+        let mut column = column(facts)?;
+        if let Some(notes) = notes.and_then(|notes| notes.columns.get(&*column.name)) {
+            column.words.extend(notes.synonyms.iter().cloned());
+            column.unit = notes.unit.clone().or(column.unit);
         }
-    }
-    index.add_file_words();
-    doubled::add_names(&mut index);
-    (sources, index)
-}
-
-fn declined_for(brief: &Brief, index: &Index, unknown: Option<&Unknown>) -> Reply {
-    let columns =
-        index.tables.iter().flat_map(|table| table.columns.iter().filter(|column| column.cut.is_none()));
-    let columns: Vec<&str> = columns.map(|column| column.name.as_str()).take(12).collect();
-    if columns.is_empty() {
-        return declined(brief, unknown.map(|unknown| unknown.text.as_str()));
-    }
-    let has_rows = |file: &&FileBrief| {
-        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
-        tables.into_iter().any(|table| table.get("rows").and_then(Value::as_u64) != Some(0))
-    };
-    // Columns without any value have no type that a question could be about.
-    if !brief.files.iter().any(|file| has_rows(&file)) {
-        let names: Vec<&str> = brief.files.iter().map(|file| file.name.as_str()).collect();
-        return Reply::Refusal(format!(
-            "{} has no rows, so there is nothing to compute. Its columns are {}.",
-            names.join(", "),
-            columns.join(", ")
-        ));
-    }
-    let what = unknown.map_or_else(|| "I do not understand that".to_owned(), Unknown::sentence);
-    let tokens = token::tokens(&brief.request);
-    let files: Vec<&FileBrief> = brief.files.iter().collect();
-    let unjoined = catalog::unlike(&catalog::tables(&files, &tokens).1);
-    let unjoined = unjoined.map(|said| format!(" {said}")).unwrap_or_default();
-    let is_read = |text: &str| {
-        let (tokens, trace) = (token::tokens(text), Trace::default());
-        let parser = |focus| Parser { files: true, ..Parser::new(index, &tokens, focus, &trace) };
-        (0..index.tables.len()).any(|focus| !parser(focus).questions().is_empty())
-    };
-    Reply::Refusal(format!(
-        "{what}, so nothing was computed; a model is needed (`model`).{} You can ask about {}.{}",
-        [no_number(brief), unjoined].concat(),
-        columns.join(", "),
-        examples(index, is_read)
-    ))
-}
-
-/// One way to read a question, and what answers it.
-struct Reading {
-    words: String,
-    code: String,
-    rows: Option<MadeRows>,
-    cost: u32,
-    form: Form,
-}
-
-/// The column whose values a form lists because the request says `total of …`: it may as well ask for their sum.
-fn listed_figure<'a>(index: &'a Index, form: &Form, tokens: &[token::Token]) -> Option<&'a str> {
-    let Form::Select(select) = form else { return None };
-    let Asked::Columns(paths) = &select.asked else { return None };
-    let [path] = paths.as_slice() else { return None };
-    let name = index.tables[path.table].columns[path.column].name.as_str();
-    let is_said = tokens.windows(2).any(|pair| pair[0].lower == name && pair[1].lower == "of");
-    (!LEXICON.matches("rule_figures", &[name]).is_empty() && is_said).then_some(name)
-}
-
-/// How a column that the request names is read, where it is no number and somebody may take it for one.
-fn no_number(brief: &Brief) -> String {
-    let asked = split_name(&brief.request);
-    let columns = brief.files.iter().flat_map(|file| {
-        let tables = file.facts.get("tables").and_then(Value::as_array).into_iter().flatten();
-        tables.filter_map(|table| table.get("columns")?.as_array()).flatten()
+        Some(column)
     });
-    let told = columns.filter_map(|column| {
-        let (name, kind) = (column.get("name")?.as_str()?, column.get("type")?.as_str()?);
-        let because = column.get("because").and_then(Value::as_str);
-        let words = split_name(name);
-        let is_named = !words.is_empty() && words.iter().all(|word| asked.contains(word));
-        (is_named && (because.is_some() || matches!(kind, "duration" | "json" | "empty"))).then(|| {
-            let why = because.map(|because| format!(": {because}")).unwrap_or_default();
-            format!(" {name} is no number here, but of type {kind}{why}.")
-        })
-    });
-    told.take(3).collect()
+    let columns: Vec<Column> = columns.collect();
+    let is_key = columns
+        .first()
+        .is_some_and(|column| !column.has_gaps && matches!(column.holds, Holds::Text | Holds::Whole));
+    let mut table = Table::new(&name, columns);
+    table.key = table.columns.first().filter(|_| is_key).map(|column| column.name.clone());
+    table.label = table
+        .columns
+        .iter()
+        .find(|column| &*column.name.to_lowercase() == "name")
+        .map(|column| column.name.clone());
+    table.words.extend(also);
+    table.words.extend(notes.into_iter().flat_map(|notes| notes.synonyms.iter().cloned()));
+    table.parts =
+        vec![std::iter::once(file.name.clone()).chain(named.map(str::to_owned).filter(|_| of > 1)).collect()];
+    Some(table).filter(|table| !table.columns.is_empty())
 }
 
-fn declined(brief: &Brief, word: Option<&str>) -> Reply {
-    let tokens = token::tokens(&brief.request);
-    if let Some(reason) = compute::out_of_bounds(&brief.request, &tokens).filter(|_| brief.files.is_empty()) {
-        return Reply::Refusal(format!("I understand that, but {reason}. Nothing was computed."));
-    }
-    let word = word.map_or_else(|| "that".to_owned(), |word| format!("“{word}” in that"));
-    let what = if brief.files.is_empty() {
-        "it is no calculation that I know, and no file is given to ask about (`file`)"
-    } else {
-        "the files hold no table that it could be about"
+fn column(facts: &Value) -> Option<Column> {
+    let kind = facts.get("type").and_then(Value::as_str).unwrap_or_default();
+    let holds = match kind {
+        "integer" => Holds::Whole,
+        "real" | "decimal" | "percent" => Holds::Number,
+        "date" | "timestamp" => Holds::Day,
+        "boolean" => Holds::Bool,
+        "text" | "category" | "identifier" => Holds::Text,
+        // Spans of time and nested values take part in no comparison that words could state.
+        _ => Holds::Nested,
     };
-    Reply::Refusal(format!("I do not understand {word}: {what}; a model is needed (`model`)."))
-}
-
-/// Two requests that are understood here, as a sentence.
-fn examples(index: &Index, is_read: impl Fn(&str) -> bool) -> String {
-    let tables = index.tables.iter().take(4);
-    let requests = tables.flat_map(|table| {
-        let rows = words::plural(&table.noun);
-        let name = |column: &super::index::Column| super::index::split_name(&column.name).join(" ");
-        let is_number = |column: &&super::index::Column| matches!(column.sort, Sort::Number | Sort::Whole);
-        let figure = table.columns.iter().rfind(is_number).map(name);
-        [figure.map(|figure| format!("{rows} with {figure} above 10")), Some(format!("how many {rows}"))]
-    });
-    let read: Vec<String> = requests.flatten().filter(|request| is_read(request)).take(2).collect();
-    if read.is_empty() {
-        return String::new();
+    let mut column = Column::new(facts.get("name")?.as_str()?, holds);
+    let values = facts.get("values").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    if holds == Holds::Text {
+        column.values = values.iter().filter_map(Value::as_str).map(str::to_owned).collect();
     }
-    format!(" For example: {}.", read.iter().map(|one| format!("“{one}”")).collect::<Vec<_>>().join(", "))
+    column.unit = ["currency", "unit"].iter().find_map(|key| Some(facts.get(*key)?.as_str()?.to_owned()));
+    column.has_gaps = facts.get("null_share").and_then(Value::as_f64).is_some_and(|share| share > 0.0);
+    column.has_time = kind == "timestamp";
+    let end = |key: &str| facts.get(key).and_then(Value::as_i64);
+    let is_year = |year: i64| (1000..2200).contains(&year);
+    column.is_code =
+        holds == Holds::Whole && end("min").is_some_and(is_year) && end("max").is_some_and(is_year);
+    Some(column)
 }
-
-#[cfg(test)]
-mod tests;

@@ -71,8 +71,8 @@ pub(crate) fn requested(brief: &Brief) -> Catalog {
     with_terms(catalog, &brief.catalog)
 }
 
-/// The owner's phrases and metrics, those that are understood.
-fn with_terms(mut catalog: Catalog, notes: &Notes) -> Catalog {
+/// The same with the owner's phrases and metrics, those that are understood.
+pub(super) fn with_terms(mut catalog: Catalog, notes: &Notes) -> Catalog {
     if notes.phrasings.is_empty() && notes.metrics.is_empty() {
         return catalog;
     }

@@ -4,6 +4,7 @@ mod briefs;
 mod choices;
 mod examples;
 mod exchanges;
+mod files;
 mod live;
 mod providers;
 mod reader;

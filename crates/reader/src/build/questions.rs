@@ -8,7 +8,7 @@ use crate::algebra::{Cond, Expr, Function, Name, Number, Op, Path, Scalar, Unit}
 use crate::captures::Captures;
 use crate::catalog::{Column, Holds};
 use crate::context::{Context, nearest, product};
-use crate::query::{Ask, Chart, Group as Asked, Meaning, Measure, Order, Part, Query, Top};
+use crate::query::{Ask, Chart, Computed, Group as Asked, Meaning, Measure, Order, Part, Query, Top};
 use crate::value::{Found, Group, Loose, LooseExpr, Rows, Term, Value, Values};
 
 pub(super) const BUILDERS: &[(&str, Builder)] = &[
@@ -34,6 +34,7 @@ pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("distinct", distinct),
     ("figure", figure),
     ("metric", metric),
+    ("mostmetric", most_metric),
     ("ratio", ratio),
     ("measurecount", |_, _| one(Value::Measure(Function::Count, None))),
     ("measuredistinct", measure_distinct),
@@ -48,6 +49,9 @@ pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("gstretch", group_stretch),
     ("topgroup", top_of_groups),
     ("chart", chart),
+    ("compute", computed),
+    ("frequent", frequent),
+    ("mostfigure", most_figure),
 ];
 
 fn meanings(found: impl IntoIterator<Item = Query>) -> Option<Vec<Value>> {
@@ -431,31 +435,55 @@ fn figure(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> 
 }
 
 fn metric(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
-    let Value::Metrics(places) = captures.take("m")? else { return None };
+    let places = metrics(captures)?;
     let rows = rows_or_cond(captures)?;
     let split = split(captures)?;
+    meanings(of_metrics(context, &places, rows.as_ref(), &split))
+}
+
+/// Which value has the highest of what the owner has a term for.
+fn most_metric(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let places = metrics(captures)?;
+    let (group, top): (LooseExpr, Top) = (captures.take("c")?, captures.take("d")?);
+    let rows = rows_or_cond(captures)?;
+    let split = (vec![Group::Column(group)], Some(Top { part: Part::First(1), ..top }));
+    meanings(of_metrics(context, &places, rows.as_ref(), &split))
+}
+
+fn metrics(captures: &mut Captures) -> Option<Vec<usize>> {
+    match captures.take("m")? {
+        Value::Metrics(places) => Some(places),
+        _ => None,
+    }
+}
+
+fn of_metrics(
+    context: &Context<'_>,
+    places: &[usize],
+    rows: Option<&Value>,
+    split: &(Vec<Group>, Option<Top>),
+) -> Vec<Query> {
     let mut found = Vec::new();
-    for metric in places.into_iter().filter_map(|place| context.catalog.metrics.get(place)) {
-        let all = Rows { table: metric.table.clone(), cond: Rc::new(metric.filter.clone()) };
-        let cond = match &rows {
+    for metric in places.iter().filter_map(|place| context.catalog.metrics.get(*place)) {
+        let conds = match rows {
             Some(Value::Rows(rows)) if rows.table == metric.table => vec![cond_of(rows)],
             Some(Value::Cond(cond)) => context.bound(cond, &metric.table),
             Some(_) => Vec::new(),
             None => vec![Cond::always()],
         };
-        let rows = cond
-            .into_iter()
-            .map(|cond| Rows { cond: Rc::new(Cond::All(vec![cond_of(&all), cond]).normal()), ..all.clone() });
-        let queries = rows.flat_map(|rows| figures(context, &rows, &metric.measure, &split));
-        let is_split_so = |query: &Query| match &query.ask {
-            Ask::Figure(_, by, _) => {
-                by.iter().all(|group| metric.by.is_empty() || metric.by.contains(&group.of.column))
-            }
-            _ => false,
-        };
-        found.extend(queries.filter(is_split_so));
+        for cond in conds {
+            let cond = Rc::new(Cond::All(vec![metric.filter.clone(), cond]).normal());
+            let rows = Rows { table: metric.table.clone(), cond };
+            let is_split_so = |query: &Query| match &query.ask {
+                Ask::Figure(_, by, _) => {
+                    by.iter().all(|group| metric.by.is_empty() || metric.by.contains(&group.of.column))
+                }
+                _ => false,
+            };
+            found.extend(figures(context, &rows, &metric.measure, split).into_iter().filter(is_split_so));
+        }
     }
-    meanings(found)
+    found
 }
 
 fn measure_distinct(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
@@ -531,4 +559,45 @@ fn chart(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let Meaning::Query(query) = *captures.take::<Box<Meaning>>("m")? else { return None };
     let has_groups = matches!(&query.ask, Ask::Figure(_, by, _) | Ask::Share(_, by) if !by.is_empty());
     has_groups.then(|| vec![Value::Meaning(Box::new(Meaning::Chart(kind, query)))])
+}
+
+/// Numbers that are still computed within a cell's time.
+const UP_TO_MAX: u32 = 5_000_000;
+const FIRST_MAX: u32 = 10_000;
+/// Words that are told where nobody says how many.
+const WORDS: u32 = 10;
+
+fn computed(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let count: u32 = captures.take("k")?;
+    let (make, most): (fn(u32) -> Computed, u32) = match captures.take::<String>("is")?.as_str() {
+        "primes" => (Computed::Primes, UP_TO_MAX),
+        "firstprimes" => (Computed::FirstPrimes, FIRST_MAX),
+        "fibonacci" => (Computed::Fibonacci, u32::MAX),
+        "firstfibonacci" => (Computed::FirstFibonacci, FIRST_MAX),
+        _ => return None,
+    };
+    ((1..=most).contains(&count)).then(|| vec![Value::Meaning(Box::new(Meaning::Computed(make(count))))])
+}
+
+fn frequent(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let count: u32 = captures.maybe("k")?.unwrap_or(WORDS);
+    let computed = if captures.has("q") {
+        Computed::Frequent(count, captures.take("q")?)
+    } else {
+        Computed::FrequentIn(count, captures.take("n")?)
+    };
+    (count > 0).then(|| vec![Value::Meaning(Box::new(Meaning::Computed(computed)))])
+}
+
+/// Which value has the highest total: figures of its rows.
+fn most_figure(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let (group, of): (LooseExpr, LooseExpr) = (captures.take("c")?, captures.take("m")?);
+    let (function, top): (Function, Top) = (captures.take("fn")?, captures.take("d")?);
+    let rows = rows_or_cond(captures)?;
+    let split = (vec![Group::Column(group)], Some(Top { part: Part::First(1), ..top }));
+    let found = measured(context, &of, rows.as_ref()).into_iter().filter(|(.., holds)| holds.is_number());
+    meanings(
+        found
+            .flat_map(|(rows, expr, _)| figures(context, &rows, &Measure::One(function, Some(expr)), &split)),
+    )
 }

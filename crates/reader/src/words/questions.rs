@@ -1,10 +1,22 @@
 //! Says questions.
 
-use super::{Speaker, function, say, series, unit};
+use super::{Speaker, function, quoted, say, series, unit};
 use crate::algebra::{Calc, Expr, Function};
-use crate::query::{Ask, Group, Measure, Order, Part, Query, Top};
+use crate::query::{Ask, Computed, Group, Measure, Order, Part, Query, Top};
 
 impl Speaker<'_> {
+    pub(super) fn computed(&self, computed: &Computed) -> Option<String> {
+        let (key, count, text) = match computed {
+            Computed::Primes(count) => ("computed.primes", count, None),
+            Computed::FirstPrimes(count) => ("computed.primes.first", count, None),
+            Computed::Fibonacci(count) => ("computed.fibonacci", count, None),
+            Computed::FirstFibonacci(count) => ("computed.fibonacci.first", count, None),
+            Computed::Frequent(count, text) => ("computed.frequent", count, Some(quoted(text)?)),
+            Computed::FrequentIn(count, name) => ("computed.frequent", count, Some(self.noun(name)?)),
+        };
+        say(key, &[("count", &count.to_string()), ("text", &text.unwrap_or_default())])
+    }
+
     pub(super) fn query(&self, query: &Query) -> Option<String> {
         let table = &query.table;
         let rows = self.rows(table, &query.filter)?;
