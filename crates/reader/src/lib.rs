@@ -42,7 +42,7 @@ pub use catalog::{Catalog, Column, Holds, Metric, Phrase, Source, Table};
 pub use change::{Argument, Call, Change, Row, To};
 pub use dialog::Pending;
 pub use mention::days_in;
-pub use pandas::Program;
+pub use pandas::{Program, rows_of};
 pub use query::{Ask, Chart, Computed, Group, Meaning, Measure, Order, Part, Query, Top};
 pub use reader::{Reader, Reading};
 pub use sql::{Dialect, Param, Select, Shown};
