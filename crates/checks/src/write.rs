@@ -119,7 +119,7 @@ impl Checks {
         {
             brief.request = format!("{} Look only at rows where {filter}.", brief.request);
             for name in kinds::variables(filter) {
-                brief.request += &format!(" `${name}` is inputs[\"variables\"][\"{name}\"].");
+                brief.request.extend([" `$", &name, "` is inputs[\"variables\"][\"", &name, "\"]."]);
             }
         }
         let settings = self.engine.settings();

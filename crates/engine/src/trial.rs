@@ -639,8 +639,8 @@ impl<'a> RunTrial<'a> {
             // Nothing was tried, so the same request may be sent again under the same key.
             note.claim = None;
         }
-        let store = &self.engine.store;
-        retry(|| async { Ok(store.record(record.clone(), note.clone()).await?) }).await
+        let engine = &self.engine;
+        retry(|| async { Ok(engine.store.record(record.clone(), note.clone()).await?) }).await
     }
 }
 

@@ -81,7 +81,9 @@ impl Changes {
             let row = change.before.as_ref().or(change.after.as_ref()).cloned().unwrap_or_default();
             let image = relation.image_of(change.doc_id, row)?;
             let id = ids.get(&name(&image)).and_then(|id| self.rows.get_mut(&(table, *id)));
-            id.into_iter().for_each(|row| row.acts.extend(&change.acts));
+            if let Some(row) = id {
+                row.acts.extend(&change.acts);
+            }
             self.acts = self.acts.max(change.acts.last().copied().unwrap_or_default());
         }
         Ok(())

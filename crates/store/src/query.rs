@@ -141,7 +141,7 @@ pub(crate) fn shown_columns(
         names(dialect, &tokens, name) || tokens.iter().any(is_text)
     };
     let reads_hidden =
-        catalog.relations().any(|relation| relation.hides() && !(is_clear && !is_named(relation)));
+        catalog.relations().any(|relation| relation.hides() && (!is_clear || is_named(relation)));
     let is_shown = |origin: &Option<(String, String)>| match origin {
         Some((_, column)) if column == ABSENT => false,
         Some((table, column)) if is_one && reads_hidden => catalog.shows(table, column),

@@ -253,22 +253,22 @@ impl Store {
 
     /// Claims an idempotency key for a run, durably, before anything else happens.
     pub fn claim<'a>(&'a self, key: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
-        Box::pin(async move { self.seen_claim(claims::claim(&self.inner, key, None, run).await?) })
+        Box::pin(async move { Ok(self.seen_claim(claims::claim(&self.inner, key, None, run).await?)) })
     }
 
     /// The same, for a caller who says by a fingerprint what is asked: the same key with another one is
     /// [`Claim::Other`].
     pub fn claim_for<'a>(&'a self, key: &'a str, fingerprint: &'a str, run: &'a RunId) -> Answer<'a, Claim> {
-        Box::pin(
-            async move { self.seen_claim(claims::claim(&self.inner, key, Some(fingerprint), run).await?) },
-        )
+        Box::pin(async move {
+            Ok(self.seen_claim(claims::claim(&self.inner, key, Some(fingerprint), run).await?))
+        })
     }
 
-    fn seen_claim(&self, claim: Claim) -> Result<Claim, StoreError> {
-        Ok(match claim {
+    fn seen_claim(&self, claim: Claim) -> Claim {
+        match claim {
             Claim::Finished(record) => Claim::Finished(Box::new(self.seen(*record))),
             other => other,
-        })
+        }
     }
 
     /// The record of the finished run that holds an idempotency key.

@@ -40,7 +40,9 @@ pub fn import_workflows(workflows: &str, checks: Option<&str>) -> Result<Importe
             steps.iter().find(|step| step.get("type").and_then(Value::as_str) == Some(kind)).copied()
         };
         let (plan, execution) = (of("plan"), of("execution"));
-        steps.iter().for_each(|step| account(&mut imported, key, step));
+        for step in &steps {
+            account(&mut imported, key, step);
+        }
         match imported.checks.iter().find(|check| check.check_id == id) {
             Some(check) if check.check_name != name => {
                 imported.notes.push(format!("{id}: `{name}` is now called `{}`", check.check_name));

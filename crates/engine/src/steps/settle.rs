@@ -169,8 +169,8 @@ impl RunTrial<'_> {
         let end = waiting(&mut story, QuestionKind::CutShort, CUT_SHORT.to_owned());
         let note = self.note(&Exchange::default());
         let record = story.record(&self.head, end);
-        let store = &self.engine.store;
-        retry(|| async { Ok(store.keep_progress(record.clone(), note.clone()).await?) }).await?;
+        let engine = &self.engine;
+        retry(|| async { Ok(engine.store.keep_progress(record.clone(), note.clone()).await?) }).await?;
         self.has_progress.store(true, Ordering::Relaxed);
         Ok(())
     }

@@ -260,7 +260,7 @@ impl Service {
         let (service, watched) = (self.clone(), Arc::clone(&run));
         tokio::spawn(async move {
             let hearing = tokio::spawn(service.clone().hear_run(watched.about.run_id.clone()));
-            let ended = service.carry_out(&watched, service.follow(&watched)).await;
+            let ended = Box::pin(service.carry_out(&watched, service.follow(&watched))).await;
             hearing.abort();
             service.settle(&watched, ended);
         });

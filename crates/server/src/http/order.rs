@@ -46,7 +46,7 @@ pub(crate) enum WorkOrder {
         claim: String,
         decision: Decision,
         #[serde(skip)]
-        planner: Planner,
+        planner: Box<Planner>,
     },
     /// Work that is due by the clock, by the name of its schedule, once for its claim.
     Scheduled { name: String, kind: RunKind, request: String, claim: String },
@@ -107,9 +107,7 @@ impl WorkOrder {
             Self::Code(task) => {
                 (RunKind::Code, &task.request, task.origin.idempotency_key.clone(), task.conversation.clone())
             }
-            Self::Exec(exec) => {
-                (RunKind::Exec, &exec.given.name, exec.origin.idempotency_key.clone(), None)
-            }
+            Self::Exec(exec) => (RunKind::Exec, &exec.given.name, exec.origin.idempotency_key.clone(), None),
             Self::Check(task) => (RunKind::Check, &task.request, task.origin.idempotency_key.clone(), None),
             // Alone, the engine takes the key when the run goes on.
             Self::Resume { kind, request, claim, .. } => {
@@ -156,7 +154,11 @@ impl WorkOrder {
 
 impl Service {
     /// What a run will be about, and the order for it.
-    pub(super) fn prepare(&self, caller: &Caller, mut order: WorkOrder) -> Result<(About, WorkOrder), Problem> {
+    pub(super) fn prepare(
+        &self,
+        caller: &Caller,
+        mut order: WorkOrder,
+    ) -> Result<(About, WorkOrder), Problem> {
         // A kept plan was written for somebody who may see more, or less.
         match &mut order {
             WorkOrder::Ask(ask) => ask.cache &= !caller.is_limited(),
@@ -184,7 +186,7 @@ impl Service {
             WorkOrder::Exec(exec) => (self.engine().exec(*exec, &mut telling).await?.record, None),
             WorkOrder::Check(task) => served(self)?.run(*task, &mut telling).await?,
             WorkOrder::Resume { run, decision, planner, .. } => {
-                let ask = Ask { planner, ..Ask::new("", &caller.id, "http") };
+                let ask = Ask { planner: *planner, ..Ask::new("", &caller.id, "http") };
                 (engine.resume_run(run.as_str(), decision, ask, &mut telling).await?, None)
             }
             WorkOrder::Scheduled { name, claim, .. } => {
@@ -194,9 +196,9 @@ impl Service {
                     let message = format!("there is no schedule `{name}` any more");
                     return Err(Problem::unprocessable("unknown_schedule", "/schedule", message));
                 };
-                let schedules = Schedules::new(checks.clone(), self.inner.planner.clone());
+                let runner = Schedules::new(checks.clone(), self.inner.planner.clone());
                 let run_id = Some(run.about.run_id.clone());
-                schedules.run(scheduled.task, (Some(claim), run_id), &mut telling).await?
+                runner.run(scheduled.task, (Some(claim), run_id), &mut telling).await?
             }
         };
         if let Some(checked) = checked {

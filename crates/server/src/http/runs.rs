@@ -337,7 +337,11 @@ impl Service {
         }
         let (run, kind, request) = (record.run_id.clone(), record.kind, record.request.clone());
         let claim = Engine::resume_key(record);
-        self.begin(caller, WorkOrder::Resume { run, kind, request, claim, decision, planner }, ())
+        self.begin(
+            caller,
+            WorkOrder::Resume { run, kind, request, claim, decision, planner: Box::new(planner) },
+            (),
+        )
     }
 }
 

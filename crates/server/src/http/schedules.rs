@@ -67,8 +67,7 @@ impl Service {
         }
         let caller = Caller { id: Schedules::WHO.to_owned(), key: None };
         let task = &due.scheduled.task;
-        let (name, kind, request) =
-            (due.scheduled.name.clone(), task.kind(), task.request().to_owned());
+        let (name, kind, request) = (due.scheduled.name.clone(), task.kind(), task.request().to_owned());
         let claim = due.idempotency_key();
         self.begin(&caller, WorkOrder::Scheduled { name, kind, request, claim }, ())
     }

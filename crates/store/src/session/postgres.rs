@@ -653,11 +653,11 @@ async fn origins(
     let places = columns.iter().map(|column| column.table_oid().zip(column.column_id()));
     let places: Vec<Option<(u32, i16)>> = places.collect();
     let tables: Vec<u32> = places.iter().flatten().map(|(table, _)| *table).collect();
-    let named = "SELECT c.oid, a.attnum, c.relname::text, a.attname::text FROM pg_catalog.pg_class c
+    let query = "SELECT c.oid, a.attnum, c.relname::text, a.attname::text FROM pg_catalog.pg_class c
         JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND n.nspname = current_schema()
         JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid WHERE c.oid = ANY($1)";
     let mut names = HashMap::new();
-    for row in client.query(named, &[&tables]).await? {
+    for row in client.query(query, &[&tables]).await? {
         let place: (u32, i16) = (row.try_get(0)?, row.try_get(1)?);
         names.insert(place, (row.try_get(2)?, row.try_get(3)?));
     }

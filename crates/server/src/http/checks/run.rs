@@ -158,7 +158,7 @@ impl Wanted {
             return Err(ChecksError::NoFiles.into());
         }
         let selection = &self.options.selection;
-        let is_chosen = self.files.entries.iter().any(|entry| entry.check.is_in(&selection));
+        let is_chosen = self.files.entries.iter().any(|entry| entry.check.is_in(selection));
         if !is_chosen && self.files.problems.is_empty() {
             let problem = Problem::unprocessable("nothing_selected", "/select", "no check is selected");
             return Err(problem.hint("`GET /v1/checks` shows ids, tags and owners"));
