@@ -194,7 +194,7 @@ fn transformed(check: &Check, brief: &Brief, draft: Draft) -> Result<String, Com
         return Ok(draft.code);
     }
     match draft.rows {
-        Some(rows) => kinds::with_output(check, &rows.code, rows.variable, rows.left_out),
+        Some(rows) => kinds::with_output(check, &rows.code, rows.variable),
         None if brief.task == Task::Code => Err(kinds::no_rows()),
         None => kinds::with_table(check, &draft.code),
     }

@@ -199,8 +199,13 @@ impl<'a> Actions<'a> {
         transaction: &mut Transaction,
     ) -> Result<(), Stop> {
         for (name, value) in params {
-            let Some(column) = action.params[name].column.as_ref() else { continue };
-            let is_default = action.params[name].default.as_ref() == Some(value);
+            let param = &action.params[name];
+            let Some(column) = param.column.as_ref() else { continue };
+            // A name may be that of somebody new; the reader asks back where the request does not say so.
+            if param.kind == Some(ParamKind::Name) {
+                continue;
+            }
+            let is_default = param.default.as_ref() == Some(value);
             let condition = json!({ "op": "eq", "path": [column.column], "value": value });
             let asked = json!({ "table": column.table, "where": condition });
             let wrong = |error: &StoreError| Stop::Refused(HostError::new(error.code(), error.to_string()));

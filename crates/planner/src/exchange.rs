@@ -117,8 +117,6 @@ pub struct MadeRows {
     pub code: String,
     /// The variable that holds them.
     pub variable: &'static str,
-    /// The variable with a sentence about rows that belong to no group, where there may be some.
-    pub left_out: Option<&'static str>,
 }
 
 impl Draft {

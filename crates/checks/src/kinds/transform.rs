@@ -59,7 +59,7 @@ pub fn with_table(check: &Check, code: &str) -> Result<String, CompileError> {
     if !code.lines().any(is_set) {
         return Err(no_rows());
     }
-    with_output(check, code.trim_end(), "table", None)
+    with_output(check, code.trim_end(), "table")
 }
 
 /// Why code that makes no rows is no transformation.
@@ -70,21 +70,14 @@ pub fn no_rows() -> CompileError {
     )
 }
 
-/// Code with the rows that a variable of it holds as the output; another variable may have a sentence about rows that
-/// were left out.
-pub fn with_output(
-    check: &Check,
-    code: &str,
-    rows: &str,
-    left_out: Option<&str>,
-) -> Result<String, CompileError> {
+/// Code with the rows that a variable of it holds as the output.
+pub fn with_output(check: &Check, code: &str, rows: &str) -> Result<String, CompileError> {
     let form = match output(check)? {
         Output::File(file) => form(file).unwrap_or_default(),
         Output::Table(_) => "jsonl",
     };
-    let left_out = left_out.map_or_else(String::new, |variable| format!("{{{variable}}}"));
     Ok(format!(
-        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.{left_out}\",\n    \
+        "{code}\nresult = {{\n    \"status\": \"PASS\",\n    \"summary\": f\"{{len({rows}):,}} rows.\",\n    \
          \"evaluated\": len({rows}),\n    \"failed\": 0,\n    \"table\": {rows},\n    \"form\": \"{form}\",\n}}\n"
     ))
 }
@@ -114,14 +107,12 @@ mod tests {
     #[test]
     fn the_rows_that_a_question_makes_are_written() {
         let code = "rows = frame(\"t\")";
-        let written = with_output(&check("a.parquet"), code, "rows", None).unwrap();
+        let written = with_output(&check("a.parquet"), code, "rows").unwrap();
         assert!(
             written.starts_with("rows = frame(\"t\")\nresult = {\n    \"status\": \"PASS\""),
             "{written}"
         );
         assert!(written.ends_with("    \"table\": rows,\n    \"form\": \"parquet\",\n}\n"), "{written}");
-        let told = with_output(&check("a.csv"), code, "rows", Some("left_out")).unwrap();
-        assert!(told.contains("rows.{left_out}"), "{told}");
         for code in ["answer_text = \"5\"\n", "tables = 5\n", "print(table == 5)\n"] {
             assert!(with_table(&check("a.csv"), code).is_err(), "{code}");
         }

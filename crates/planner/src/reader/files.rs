@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use ordain_reader::{Catalog, Column, Computed, Holds, Meaning, Reader, Reading, Table};
+use ordain_reader::{
+    Ask, Catalog, Column, Computed, Expr, Function, Holds, Meaning, Measure, Reader, Reading, Table,
+};
 use serde_json::Value;
 
 use super::answer::{self, From};
@@ -66,7 +68,7 @@ fn certain(reader: &Reader, brief: &Brief, meaning: &Meaning) -> Reply {
     let Some(written) = answer::write(reader, meaning, &brief.request, &words, From::Files) else {
         return Reply::Refusal(format!("I understand that ({words}), but it cannot be computed from files."));
     };
-    let rows = made_rows(&written.code);
+    let rows = made_rows(&written.code, figure_name(meaning));
     Reply::Plan(Draft {
         code: written.code,
         reading: Some(words.clone()),
@@ -77,11 +79,32 @@ fn certain(reader: &Reader, brief: &Brief, meaning: &Meaning) -> Reply {
 }
 
 /// The program up to where it has its rows, as a table.
-fn made_rows(code: &str) -> Option<MadeRows> {
+fn made_rows(code: &str, figure: Option<String>) -> Option<MadeRows> {
     let (before, after) = code.split_once("\nrows = sql(")?;
     let (query, _) = after.split_once(".to_dict(\"records\")\n")?;
-    let code = format!("{before}\ntable = sql({query}\n");
-    Some(MadeRows { code, variable: "table", left_out: None })
+    let named = figure.map(|name| format!(".rename(columns={{\"value\": \"{name}\"}})")).unwrap_or_default();
+    let code = format!("{before}\ntable = sql({query}{named}\n");
+    Some(MadeRows { code, variable: "table" })
+}
+
+/// What the column with the figure of each group is called, `total_units`.
+fn figure_name(meaning: &Meaning) -> Option<String> {
+    let Meaning::Query(query) = meaning else { return None };
+    let Ask::Figure(Measure::One(function, of), ..) = &query.ask else { return None };
+    let function = match function {
+        Function::Count => "count",
+        Function::Distinct => "different",
+        Function::Sum => "total",
+        Function::Average => "average",
+        Function::Median => "median",
+        Function::Maximum => "highest",
+        Function::Minimum => "lowest",
+    };
+    let name = match of {
+        Some(Expr::Column(path)) => format!("{function}_{}", path.column),
+        _ => function.to_owned(),
+    };
+    Some(name).filter(|name| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_'))
 }
 
 fn stem(name: &str) -> String {
