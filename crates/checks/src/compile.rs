@@ -440,6 +440,7 @@ fn has_no_rows(check: &Check, plan: &CachedPlan, inputs: FingerprintInputs<'_>, 
     facts.is_some_and(|facts| facts.rows == 0)
         && !is_judged
         && plan.request == check.rule()
+        && !inputs.has_lost_column(&plan.components)
         && Checks::admit(check, plan, inputs, &tables.judged_by.policy).is_ok()
 }
 

@@ -70,6 +70,14 @@ impl FingerprintInputs<'_> {
         })
     }
 
+    /// Whether a column that code rests on is gone.
+    pub fn has_lost_column(&self, kept: &Components) -> bool {
+        kept.keys().filter_map(|name| column_of(name)).any(|(column, table)| {
+            let known = self.schema.table(table);
+            known.is_none_or(|known| known.columns.iter().all(|one| one.name != column))
+        })
+    }
+
     /// Whether the words of a rule have the name of a column that there was not: they may mean that one now.
     fn newly_named(&self, was: &str) -> Option<String> {
         let was: Vec<&str> = was.split(", ").collect();

@@ -21,14 +21,14 @@ def show(run):
 
 
 # In one piece: the answer is the content, the run is under `ordain`.
-conversation = [{"role": "user", "content": "How much is the Wayfarer?"}]
+conversation = [{"role": "user", "content": "buy some wayfarers"}]
 completion = client.chat.completions.create(model="ordain-auto", messages=conversation)
 print(completion.choices[0].message.content)
 
-# The conversation goes on, so the next message may refer to it.
+# It asked how many; the conversation goes on, so the next message answers that.
 conversation += [
     {"role": "assistant", "content": completion.choices[0].message.content},
-    {"role": "user", "content": "I'll take two of them"},
+    {"role": "user", "content": "2"},
 ]
 completion = client.chat.completions.create(model="ordain-auto", messages=conversation)
 print(completion.choices[0].message.content)

@@ -21,6 +21,7 @@ use super::gathered::{Gathered, StepRan};
 use super::settle::{Settled, StepsDone};
 use super::step::Snapshot;
 use crate::error::EngineError;
+use crate::retry::retry;
 use crate::story::{Attempt, End, Story, millis};
 use crate::trial::RunTrial;
 
@@ -83,7 +84,8 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         exchange: &mut Exchange,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let version = self.trial.engine.store.data_version().await?;
+        let store = &self.trial.engine.store;
+        let version = retry(|| async { Ok(store.data_version().await?) }).await?;
         self.take_committed();
         self.take_up(earlier).await?;
         loop {

@@ -98,7 +98,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         exchange: &mut Exchange,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let version = self.trial.engine.store.data_version().await?;
+        let store = &self.trial.engine.store;
+        let version = retry(|| async { Ok(store.data_version().await?) }).await?;
         self.take_up(earlier, exchange).await?;
         loop {
             let stop = self.steps(story, exchange).await?;

@@ -126,14 +126,15 @@ impl RunTrial<'_> {
     /// Whether somebody may have written since. To a table in place anybody may write, and nobody tells.
     async fn may_have_changed(&self, version: u64) -> Result<bool, EngineError> {
         let store = &self.engine.store;
-        if store.data_version().await? != version {
+        if retry(|| async { Ok(store.data_version().await?) }).await? != version {
             return Ok(true);
         }
         self.has_tables_in_place().await
     }
 
     pub(crate) async fn has_tables_in_place(&self) -> Result<bool, EngineError> {
-        Ok(self.engine.store.tables().await?.iter().any(|table| table.in_place))
+        let store = &self.engine.store;
+        Ok(retry(|| async { Ok(store.tables().await?) }).await?.iter().any(|table| table.in_place))
     }
 
     async fn after(

@@ -60,9 +60,9 @@ async fn a_plan_of_the_readers_shares_its_cell_with_the_action_and_comes_to_the_
     ];
     for edit in edits {
         let shop = Shop::with(edit, Vec::new()).await;
-        let (own, programs) = shop.ask("buy 2 classic for Ann", None).await;
+        let (own, programs) = shop.ask("buy 2 classic for customer Ann", None).await;
         assert_eq!(programs.len(), 1, "one cell: {programs:?}");
-        let (given, programs) = shop.ask("buy 2 classic for Ann", Some(GIVEN)).await;
+        let (given, programs) = shop.ask("buy 2 classic for customer Ann", Some(GIVEN)).await;
         assert_eq!(programs, ["given.py", "action.py"], "the action has a cell of its own");
         assert_eq!((own.state, &own.receipt.text), (given.state, &given.receipt.text), "{edit:?}");
         assert_eq!(own.status, given.status, "{edit:?}: {own:#?}");

@@ -212,7 +212,7 @@ async fn ten_requests_that_the_reader_understands_reach_the_model() {
     }
     let settings = EngineSettings { reader_first: true, ..shop.engine.settings().clone() };
     let first = Engine::new(shop.engine.store().clone(), shop.executor.clone(), settings);
-    let record = ask(&first, requests[0]).await;
+    let record = ask(&first, requests[1]).await;
     assert_eq!((record.state, record.usage.model_calls), (RunState::Answered, 0), "{record:#?}");
     shop.close().await;
 }

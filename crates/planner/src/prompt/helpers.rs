@@ -43,12 +43,14 @@ fn action_stub(action: &Action) -> String {
 fn param_stub(name: &str, param: &Param) -> String {
     let kind = match (&param.table, &param.column, param.kind) {
         (Some(table), ..) => format!("key of {table}"),
+        // A name may be somebody's first, whatever the column of known ones holds.
+        (_, _, Some(ParamKind::Name)) => "str".to_owned(),
         (_, Some(column), _) => format!("value of {}.{}", column.table, column.column),
         (_, _, Some(ParamKind::Count)) => "int".to_owned(),
         (_, _, Some(ParamKind::Number | ParamKind::Money | ParamKind::Percent)) => "number".to_owned(),
         (_, _, Some(ParamKind::Date)) => "\"YYYY-MM-DD\"".to_owned(),
         (_, _, Some(ParamKind::Time)) => "\"HH:MM\"".to_owned(),
-        (_, _, Some(ParamKind::Name | ParamKind::Text) | None) => "str".to_owned(),
+        (_, _, Some(ParamKind::Text) | None) => "str".to_owned(),
     };
     let bounds = match (param.min, param.max) {
         (Some(min), Some(max)) => format!(" {min} to {max}"),

@@ -16,7 +16,7 @@ async fn a_request_is_read_while_it_is_typed_and_nothing_is_carried_out() {
     assert_eq!(read["tokens"][1], json!({"text": "2", "at": [4, 5], "kind": "number", "mentions": []}));
     assert!(read["next"].as_array().unwrap().contains(&json!({"text": "Moon", "kind": "value"})), "{read}");
     let read = shop.get("/v1/read?prefix=buy%202%20moons").await.json();
-    assert!(read["readings"][0]["reading"].as_str().unwrap().starts_with("sell: "), "{read}");
+    assert!(read["readings"][0]["reading"].as_str().unwrap().starts_with("buy 2 Moon"), "{read}");
     assert!(shop.get("/v1/runs").await.json()["runs"].as_array().unwrap().is_empty());
     let long = shop.get(&format!("/v1/read?prefix={}", "a".repeat(2_001))).await;
     assert_eq!((long.status, long.problem().as_str()), (400, "bad_query"));

@@ -20,7 +20,10 @@ async fn a_message_gives_thought_code_and_observation_and_the_next_one_refers_to
     assert_eq!(shop.get(&format!("/v1/runs/{run}")).await.json()["state"], "answered");
 
     let before = shop.stock().await;
-    let next = json!({ "message": "I'll take two of them", "session_id": first["session_id"] });
+    let asked = json!({ "message": "buy some aviators", "session_id": first["session_id"] });
+    let asked = shop.post("/chat", &asked).await.json();
+    assert!(asked["observation"].as_str().unwrap().contains("How many Aviator"), "{asked}");
+    let next = json!({ "message": "2", "session_id": first["session_id"] });
     let next = shop.post("/chat", &next).await.json();
     assert_eq!(next["session_id"], first["session_id"]);
     assert_eq!(shop.stock().await, before - 2, "{next}");

@@ -119,9 +119,9 @@ async fn earlier_messages_are_turns_that_a_request_can_refer_to() {
     let before = shop.stock().await;
     let body = json!({ "model": "ordain-direct", "temperature": 0, "tools": [], "stream": null, "messages": [
         { "role": "system", "content": "You are a parrot." },
-        { "role": "user", "content": "How much is the Aviator?" },
-        { "role": "assistant", "content": "The Aviator costs $80.00." },
-        { "role": "user", "content": [{ "type": "text", "text": "I'll take two of them" }] },
+        { "role": "user", "content": "buy some aviators" },
+        { "role": "assistant", "content": "How many Aviator would you like to buy?" },
+        { "role": "user", "content": [{ "type": "text", "text": "2" }] },
     ] });
     let answer = complete(&shop, &body).await;
     assert_eq!(answer.json()["ordain"]["state"], "committed", "{}", answer.text());

@@ -135,7 +135,7 @@ async fn a_purchase_that_was_taken_back_can_be_made_again() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn questions_are_answered_anew() {
     let shop = served().await;
-    let ask = said("how many aviators do you have left?");
+    let ask = said("what is the quantity in stock of the Aviator?");
     let first = shop.post(PATH, &ask).await.json();
     shop.buy().await;
     let second = shop.post(PATH, &ask).await.json();
