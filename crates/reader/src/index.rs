@@ -311,7 +311,7 @@ fn full(words: &[String]) -> Vec<String> {
     words.iter().map(|word| LEXICON.get("short", word).unwrap_or(word).to_owned()).collect()
 }
 
-fn in_singular(words: &[String]) -> String {
+pub(crate) fn in_singular(words: &[String]) -> String {
     words.iter().map(|word| LEXICON.singular(word)).collect::<Vec<_>>().join(" ")
 }
 

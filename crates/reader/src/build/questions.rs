@@ -6,13 +6,16 @@ use super::conditions::{cond_of, rows_that};
 use super::{Builder, one};
 use crate::algebra::{Cond, Expr, Function, Name, Number, Op, Path, Scalar, Unit};
 use crate::captures::Captures;
-use crate::catalog::{Column, Holds};
+use crate::catalog::{Column, Holds, Table};
 use crate::context::{Context, nearest, product};
+use crate::index::in_singular;
 use crate::query::{Ask, Chart, Computed, Group as Asked, Meaning, Measure, Order, Part, Query, Top};
+use crate::token::name_words;
 use crate::value::{Found, Group, Loose, LooseExpr, Rows, Term, Value, Values};
 
 pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("found", found),
+    ("foundany", found_anything),
     ("foundmoney", found_by_money),
     ("foundday", found_by_day),
     ("foundby", found_by),
@@ -102,6 +105,14 @@ fn own(context: &Context<'_>, table: &str, is_wanted: impl Fn(&Column) -> bool) 
 
 fn found(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     one(Value::Found(Found { rows: captures.take("r")?, order: None }))
+}
+
+/// The rows of any table of which that can be said.
+fn found_anything(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let conds: Vec<Loose> = captures.list("after")?;
+    let tables = context.targets().into_iter();
+    let rows = tables.flat_map(|table| rows_that(context, &table, conds.clone()));
+    Some(rows.map(|rows| Value::Found(Found { rows, order: None })).collect())
 }
 
 /// The first so many, or the one in a place.
@@ -368,6 +379,22 @@ fn has_counts(context: &Context<'_>, table: &Name) -> bool {
     !own(context, table, counts).is_empty()
 }
 
+/// What rows are counted by: each as one; and if a number of theirs is called as they are, by that, too.
+fn counts(context: &Context<'_>, table: &Name) -> Vec<Measure> {
+    let words: Vec<String> = context.catalog.table(table).into_iter().flat_map(called).collect();
+    let is_called_so = |column: &Column| {
+        let mut own = column.words.iter().map(|words| in_singular(&name_words(words)));
+        column.holds.is_number() && own.any(|own| words.contains(&own))
+    };
+    let numbers = own(context, table, is_called_so).into_iter();
+    let sums = numbers.map(|path| Measure::One(Function::Sum, Some(Expr::Column(path))));
+    std::iter::once(Measure::One(Function::Count, None)).chain(sums).collect()
+}
+
+fn called(table: &Table) -> impl Iterator<Item = String> {
+    table.words.iter().map(|words| in_singular(&name_words(words)))
+}
+
 fn count(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let rows: Rows = captures.take("r")?;
     let cond: Option<Loose> = captures.maybe("x")?;
@@ -376,9 +403,10 @@ fn count(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     if is_had && has_counts(context, &rows.table) {
         return None;
     }
-    let measure = Measure::One(Function::Count, None);
+    let measures = counts(context, &rows.table);
     let narrowed = narrowed(context, &rows, cond);
-    meanings(narrowed.iter().flat_map(|rows| figures(context, rows, &measure, &split)))
+    let each = narrowed.iter().flat_map(|rows| measures.iter().map(move |measure| (rows, measure)));
+    meanings(each.flat_map(|(rows, measure)| figures(context, rows, measure, &split)))
 }
 
 /// Rows that a figure may be of, with what is measured there. Where none are named, they are those of the table that has the
@@ -528,21 +556,23 @@ fn share(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
 }
 
 /// The groups with the most rows.
-fn most(rows: &Rows, top: Top, by: Vec<Vec<Asked>>) -> Option<Vec<Value>> {
+fn most(context: &Context<'_>, rows: &Rows, top: Top, by: &[Vec<Asked>]) -> Option<Vec<Value>> {
     let top = Some(Top { part: Part::First(1), ..top });
-    meanings(by.into_iter().map(|by| query(rows, Ask::Figure(Measure::One(Function::Count, None), by, top))))
+    let measures = counts(context, &rows.table);
+    let each = by.iter().flat_map(|by| measures.iter().map(move |measure| (by, measure)));
+    meanings(each.map(|(by, measure)| query(rows, Ask::Figure(measure.clone(), by.clone(), top))))
 }
 
 fn most_of(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let (rows, top): (Rows, Top) = (captures.take("r")?, captures.take("d")?);
     let by = grouped(context, &rows.table, &[Group::Column(captures.take("c")?)]);
-    most(&rows, top, by)
+    most(context, &rows, top, &by)
 }
 
 fn most_rows(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let (rows, top): (Rows, Top) = (captures.take("k")?, captures.take("d")?);
     let by = grouped(context, &rows.table, &[Group::Noun(captures.take("n")?)]);
-    most(&rows, top, by)
+    most(context, &rows, top, &by)
 }
 
 fn of_conds(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
