@@ -128,7 +128,7 @@ impl Index {
         index
     }
 
-    /// `price` for unit_price, `customer` for customer_id: the last words of a name, or a name without the mark of an id,
+    /// `price` for `unit_price`, `customer` for `customer_id`: the last words of a name, or a name without the mark of an id,
     /// where nothing is called so and no other name ends so.
     fn add_tails(&mut self, catalog: &Catalog) {
         let mut tails: BTreeMap<Vec<String>, BTreeMap<Vec<String>, BTreeSet<Place>>> = BTreeMap::new();

@@ -87,7 +87,7 @@ impl Writer<'_> {
             Ask::Rows(columns, order) => self.rows(query, columns, order.as_ref()),
             Ask::Figure(measure, by, _) if by.is_empty() => self.figure(query, measure),
             Ask::Figure(measure, ..) => {
-                self.groups(query, &self.measured(measure, &many), self.sign(measure))
+                self.groups(query, &Self::measured(measure, &many), self.sign(measure))
             }
             Ask::Share(part, by) if by.is_empty() => {
                 let select = self.select(query, &[])?;
@@ -280,7 +280,7 @@ impl Writer<'_> {
             ));
         }
         let (before, after) = self.sign(measure);
-        let what = self.measured(measure, &many);
+        let what = Self::measured(measure, &many);
         Some(format!(
             "value = {fetched}[0][\"value\"]\nfound = value is not None and value == value\nvalue = value if found else None\nanswer_json = {json}\n\
              answer_text = f\"The {}{} is {{said(value, {}, {}{})}}.\" if found else {}\nSTATUS = \"success\" if found else \"no_match\"\n",
@@ -314,7 +314,7 @@ impl Writer<'_> {
     }
 
     /// What a figure is called.
-    fn measured(&self, measure: &Measure, many: &str) -> String {
+    fn measured(measure: &Measure, many: &str) -> String {
         let of = |expr: &Expr| match expr {
             Expr::Column(path) => plain(&path.column),
             Expr::Calc(_, parts) => {
@@ -340,10 +340,10 @@ impl Writer<'_> {
                 format!("{function} {} of {many}", of(expr))
             }
             Measure::Quotient(one, other) => {
-                format!("{} divided by the {}", self.measured(one, many), self.measured(other, many))
+                format!("{} divided by the {}", Self::measured(one, many), Self::measured(other, many))
             }
             Measure::Difference(one, other) => {
-                format!("{} less the {}", self.measured(one, many), self.measured(other, many))
+                format!("{} less the {}", Self::measured(one, many), Self::measured(other, many))
             }
         }
     }
@@ -379,19 +379,16 @@ impl Writer<'_> {
     /// the first ones.
     fn shown(&self, filter: &Cond, order: Option<&Order>) -> Vec<Path> {
         let mut shown: Vec<Path> = Vec::new();
-        match &self.table.label {
-            Some(label) => {
-                shown.push(Path::own(label));
-                let money = self.table.columns.iter().filter(|column| column.currency().is_some());
-                add(&mut shown, money.map(|column| Path::own(&column.name)).collect());
+        if let Some(label) = &self.table.label {
+            shown.push(Path::own(label));
+            let money = self.table.columns.iter().filter(|column| column.currency().is_some());
+            add(&mut shown, money.map(|column| Path::own(&column.name)).collect());
+        } else {
+            for column in self.table.columns.iter().filter(|column| column.holds != Holds::Nested) {
+                let own = Path::own(&column.name);
+                add(&mut shown, vec![self.label(&own).unwrap_or(own)]);
             }
-            None => {
-                for column in self.table.columns.iter().filter(|column| column.holds != Holds::Nested) {
-                    let own = Path::own(&column.name);
-                    add(&mut shown, vec![self.label(&own).unwrap_or(own)]);
-                }
-                shown.truncate(COLUMNS_MAX);
-            }
+            shown.truncate(COLUMNS_MAX);
         }
         let is_short = |path: &Path| self.column(path).is_none_or(|column| !column.is_searched);
         add(&mut shown, paths_of(filter).into_iter().filter(is_short).collect());
