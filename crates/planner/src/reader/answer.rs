@@ -29,14 +29,18 @@ pub(super) struct Written {
 
 /// A value for people, in Python.
 const SAID: &str = "
-def said(value, before=\"\", after=\"\", is_code=False):
+def said(value, before=\"\", after=\"\", is_code=False, is_day=False):
     \"\"\"A value for people: thousands set apart, numbers with what they count, days without a time.\"\"\"
     if value is None or value != value:
         return \"no value\"
     if isinstance(value, bool):
         return \"yes\" if value else \"no\"
-    if is_code or not isinstance(value, (int, float)):
-        return str(value).removesuffix(\".0\").replace(\"T\", \" \").removesuffix(\" 00:00:00\") if is_code else str(value)
+    if isinstance(value, str) and not is_day:
+        return value
+    if not isinstance(value, (int, float)):
+        return (str(value).replace(\"T\", \" \") if is_day else str(value)).removesuffix(\" 00:00:00\")
+    if is_code:
+        return str(value).removesuffix(\".0\")
     if isinstance(value, int) or float(value).is_integer() and not before:
         return f\"{before}{int(value):,}{after}\"
     return f\"{before}{value:,.2f}{after}\"
@@ -421,7 +425,10 @@ impl Writer<'_> {
         };
         let owner = self.reader.catalog().table(shown.path.owner(&self.table.name));
         let (before, after) = sign(column);
-        if owner.is_some_and(|table| is_code(table, column)) || column.holds == Holds::Day {
+        if column.holds == Holds::Day {
+            return format!("{{said({value}, is_day=True)}}");
+        }
+        if owner.is_some_and(|table| is_code(table, column)) {
             return format!("{{said({value}, is_code=True)}}");
         }
         if before.is_empty() && after.is_empty() {
