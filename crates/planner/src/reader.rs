@@ -31,7 +31,7 @@ pub use missed::{Missed, missed};
 const CHOICES_MAX: usize = 6;
 
 /// The version of the reader. It is part of the fingerprint of every plan that it wrote: a better reader writes it anew.
-pub const RULES_VERSION: u32 = 17;
+pub const RULES_VERSION: u32 = 18;
 
 /// Writes a plan for a brief.
 pub fn plan(brief: &Brief) -> Reply {

@@ -54,6 +54,7 @@ pub enum Source {
 
 /// A column.
 #[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that the others say nothing about")]
 pub struct Column {
     /// Its name.
     pub name: Name,

@@ -128,7 +128,7 @@ impl Index {
         index
     }
 
-    /// `price` for unit_price, `customer` for customer_id: the last words of a name, or a name without the mark of an id,
+    /// `price` for `unit_price`, `customer` for `customer_id`: the last words of a name, or a name without the mark of an id,
     /// where nothing is called so and no other name ends so.
     fn add_tails(&mut self, catalog: &Catalog) {
         let mut tails: BTreeMap<Vec<String>, BTreeMap<Vec<String>, BTreeSet<Place>>> = BTreeMap::new();
@@ -311,7 +311,7 @@ fn full(words: &[String]) -> Vec<String> {
     words.iter().map(|word| LEXICON.get("short", word).unwrap_or(word).to_owned()).collect()
 }
 
-fn in_singular(words: &[String]) -> String {
+pub(crate) fn in_singular(words: &[String]) -> String {
     words.iter().map(|word| LEXICON.singular(word)).collect::<Vec<_>>().join(" ")
 }
 

@@ -76,24 +76,20 @@ impl Params {
     /// The mark of a value.
     fn mark(&mut self, name: &str, value: &Scalar, is_next: bool) -> String {
         let known = self.list.iter().find(|param| param.value == *value && param.is_next == is_next);
-        let name = match known {
-            Some(param) => param.name.clone(),
-            None => {
-                let plain: String = name
-                    .chars()
-                    .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
-                    .collect();
-                let plain = if plain.starts_with(|c: char| c.is_ascii_alphabetic()) {
-                    plain
-                } else {
-                    format!("value_{plain}")
-                };
-                let is_free = |name: &String| self.list.iter().all(|param| param.name != *name);
-                let names = std::iter::once(plain.clone()).chain((2..).map(|n| format!("{plain}_{n}")));
-                let own = names.into_iter().find(is_free).unwrap_or(plain);
-                self.list.push(Param { name: own.clone(), value: value.clone(), is_next });
-                own
-            }
+        let name = if let Some(param) = known {
+            param.name.clone()
+        } else {
+            let plain: String = name
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
+                .collect();
+            let is_name = plain.starts_with(|c: char| c.is_ascii_alphabetic());
+            let plain = if is_name { plain } else { format!("value_{plain}") };
+            let is_free = |name: &String| self.list.iter().all(|param| param.name != *name);
+            let names = std::iter::once(plain.clone()).chain((2..).map(|n| format!("{plain}_{n}")));
+            let own = names.into_iter().find(is_free).unwrap_or(plain);
+            self.list.push(Param { name: own.clone(), value: value.clone(), is_next });
+            own
         };
         self.used.push(name.clone());
         match self.dialect {
@@ -164,7 +160,7 @@ impl<'a> From<'a> {
     fn query(&mut self, query: &Query, shown: &[Path]) -> Option<(String, Vec<Shown>)> {
         match &query.ask {
             Ask::Rows(columns, order) => {
-                let columns = self.named(if columns.is_empty() { shown } else { columns });
+                let columns = Self::named(if columns.is_empty() { shown } else { columns });
                 let mut list = self.list(&columns);
                 let by = order.as_ref().map(|order| self.column(&order.by));
                 let Some((order, by)) = order.as_ref().zip(by) else {
@@ -199,7 +195,7 @@ impl<'a> From<'a> {
                 self.grouped(query, &value, groups, None)
             }
             Ask::Holds(cond) => {
-                let columns = self.named(shown);
+                let columns = Self::named(shown);
                 let mut list = self.list(&columns);
                 list.push(format!("CASE WHEN {} THEN 1 ELSE 0 END AS holds", self.condition(cond)?));
                 Some((self.whole(&list, &query.filter, None, "")?, columns))
@@ -208,9 +204,9 @@ impl<'a> From<'a> {
     }
 
     /// Columns with a name each that no other has.
-    fn named(&self, paths: &[Path]) -> Vec<Shown> {
+    fn named(paths: &[Path]) -> Vec<Shown> {
         let mut found: Vec<Shown> = Vec::new();
-        for path in paths.iter() {
+        for path in paths {
             let own = path.column.to_string();
             let is_free = |name: &str| {
                 !["place", "holds", "value"].contains(&name) && found.iter().all(|one| one.name != name)
@@ -237,7 +233,7 @@ impl<'a> From<'a> {
             }
             paths.push((group.of.clone(), group.per, label.is_some()));
         }
-        let named = self.named(&paths.iter().map(|(path, ..)| path.clone()).collect::<Vec<_>>());
+        let named = Self::named(&paths.iter().map(|(path, ..)| path.clone()).collect::<Vec<_>>());
         named.into_iter().zip(paths).map(|(shown, (_, per, is_key))| Shown { is_key, per, ..shown }).collect()
     }
 

@@ -9,7 +9,7 @@ use crate::algebra::{
     Calc, Claim, Cond, Day, Demand, Expr, Figure, Function, Link, Name, Number, Op, Path, Scalar, TextTest,
     Unit,
 };
-use crate::catalog::{Catalog, Column, Holds, Source, Table};
+use crate::catalog::{Catalog, Column, Holds, Metric, Source, Table};
 use crate::query::{Ask, Chart, Group, Meaning, Measure, Order, Part, Query, Top};
 use crate::reader::{Read, Reader, Reading};
 use crate::words;
@@ -456,6 +456,14 @@ fn the_sentences_of_the_corpus_are_read_as_they_were() {
             column.values = vec!["Berlin".to_owned()];
         }
     }
+    let total = Expr::Column(Path::own(&"total".into()));
+    catalog.metrics.push(Metric {
+        words: vec!["spent".to_owned()],
+        table: "orders".into(),
+        measure: Measure::One(Function::Sum, Some(total)),
+        filter: Cond::always(),
+        by: Vec::new(),
+    });
     let reader = Reader::of_requests(catalog);
     let questions = wrong_in(
         QUESTIONS,
@@ -491,4 +499,4 @@ fn the_sentences_of_the_corpus_are_read_as_they_were() {
 }
 
 /// Productions of which the corpus has no sentence yet.
-const WITHOUT_MAX: usize = 223;
+const WITHOUT_MAX: usize = 116;

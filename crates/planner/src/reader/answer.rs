@@ -29,14 +29,18 @@ pub(super) struct Written {
 
 /// A value for people, in Python.
 const SAID: &str = "
-def said(value, before=\"\", after=\"\", is_code=False):
+def said(value, before=\"\", after=\"\", is_code=False, is_day=False):
     \"\"\"A value for people: thousands set apart, numbers with what they count, days without a time.\"\"\"
     if value is None or value != value:
         return \"no value\"
     if isinstance(value, bool):
         return \"yes\" if value else \"no\"
-    if is_code or not isinstance(value, (int, float)):
-        return str(value).removesuffix(\".0\").replace(\"T\", \" \").removesuffix(\" 00:00:00\") if is_code else str(value)
+    if isinstance(value, str) and not is_day:
+        return value
+    if not isinstance(value, (int, float)):
+        return (str(value).replace(\"T\", \" \") if is_day else str(value)).removesuffix(\" 00:00:00\")
+    if is_code:
+        return str(value).removesuffix(\".0\")
     if isinstance(value, int) or float(value).is_integer() and not before:
         return f\"{before}{int(value):,}{after}\"
     return f\"{before}{value:,.2f}{after}\"
@@ -87,7 +91,7 @@ impl Writer<'_> {
             Ask::Rows(columns, order) => self.rows(query, columns, order.as_ref()),
             Ask::Figure(measure, by, _) if by.is_empty() => self.figure(query, measure),
             Ask::Figure(measure, ..) => {
-                self.groups(query, &self.measured(measure, &many), self.sign(measure))
+                self.groups(query, &Self::measured(measure, &many), self.sign(measure))
             }
             Ask::Share(part, by) if by.is_empty() => {
                 let select = self.select(query, &[])?;
@@ -280,7 +284,7 @@ impl Writer<'_> {
             ));
         }
         let (before, after) = self.sign(measure);
-        let what = self.measured(measure, &many);
+        let what = Self::measured(measure, &many);
         Some(format!(
             "value = {fetched}[0][\"value\"]\nfound = value is not None and value == value\nvalue = value if found else None\nanswer_json = {json}\n\
              answer_text = f\"The {}{} is {{said(value, {}, {}{})}}.\" if found else {}\nSTATUS = \"success\" if found else \"no_match\"\n",
@@ -314,7 +318,7 @@ impl Writer<'_> {
     }
 
     /// What a figure is called.
-    fn measured(&self, measure: &Measure, many: &str) -> String {
+    fn measured(measure: &Measure, many: &str) -> String {
         let of = |expr: &Expr| match expr {
             Expr::Column(path) => plain(&path.column),
             Expr::Calc(_, parts) => {
@@ -340,10 +344,10 @@ impl Writer<'_> {
                 format!("{function} {} of {many}", of(expr))
             }
             Measure::Quotient(one, other) => {
-                format!("{} divided by the {}", self.measured(one, many), self.measured(other, many))
+                format!("{} divided by the {}", Self::measured(one, many), Self::measured(other, many))
             }
             Measure::Difference(one, other) => {
-                format!("{} less the {}", self.measured(one, many), self.measured(other, many))
+                format!("{} less the {}", Self::measured(one, many), Self::measured(other, many))
             }
         }
     }
@@ -379,19 +383,16 @@ impl Writer<'_> {
     /// the first ones.
     fn shown(&self, filter: &Cond, order: Option<&Order>) -> Vec<Path> {
         let mut shown: Vec<Path> = Vec::new();
-        match &self.table.label {
-            Some(label) => {
-                shown.push(Path::own(label));
-                let money = self.table.columns.iter().filter(|column| column.currency().is_some());
-                add(&mut shown, money.map(|column| Path::own(&column.name)).collect());
+        if let Some(label) = &self.table.label {
+            shown.push(Path::own(label));
+            let money = self.table.columns.iter().filter(|column| column.currency().is_some());
+            add(&mut shown, money.map(|column| Path::own(&column.name)).collect());
+        } else {
+            for column in self.table.columns.iter().filter(|column| column.holds != Holds::Nested) {
+                let own = Path::own(&column.name);
+                add(&mut shown, vec![self.label(&own).unwrap_or(own)]);
             }
-            None => {
-                for column in self.table.columns.iter().filter(|column| column.holds != Holds::Nested) {
-                    let own = Path::own(&column.name);
-                    add(&mut shown, vec![self.label(&own).unwrap_or(own)]);
-                }
-                shown.truncate(COLUMNS_MAX);
-            }
+            shown.truncate(COLUMNS_MAX);
         }
         let is_short = |path: &Path| self.column(path).is_none_or(|column| !column.is_searched);
         add(&mut shown, paths_of(filter).into_iter().filter(is_short).collect());
@@ -424,7 +425,10 @@ impl Writer<'_> {
         };
         let owner = self.reader.catalog().table(shown.path.owner(&self.table.name));
         let (before, after) = sign(column);
-        if owner.is_some_and(|table| is_code(table, column)) || column.holds == Holds::Day {
+        if column.holds == Holds::Day {
+            return format!("{{said({value}, is_day=True)}}");
+        }
+        if owner.is_some_and(|table| is_code(table, column)) {
             return format!("{{said({value}, is_code=True)}}");
         }
         if before.is_empty() && after.is_empty() {

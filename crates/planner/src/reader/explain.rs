@@ -110,7 +110,7 @@ pub fn explain(brief: &Brief) -> Explained {
     let readers = known::readers(brief);
     let (next, readings) = (next(&readers, brief), orders::readings(brief));
     if !readings.is_empty() {
-        return Explained { next, readings, ..described(&readers, brief) };
+        return Explained { readings, next, ..described(&readers, brief) };
     }
     let mut shown = explain_as(brief, plan(brief));
     if shown.readings.is_empty() {

@@ -81,12 +81,11 @@ fn of_verb(name: &str, param: &Param) -> VerbParam {
         (Some(ParamKind::Number), ..) => Takes::Number,
         (Some(ParamKind::Money), ..) => Takes::Money,
         (Some(ParamKind::Percent), ..) => Takes::Percent,
-        (Some(ParamKind::Text), ..) => Takes::Text,
         (Some(ParamKind::Date), ..) => Takes::Day,
         (Some(ParamKind::Time), ..) => Takes::Time,
         (None, Some(table), _) => Takes::Row(table.as_str().into()),
         (None, None, Some((table, column))) => Takes::Value(table, column),
-        (None, None, None) => Takes::Text,
+        (Some(ParamKind::Text), ..) | (None, None, None) => Takes::Text,
     };
     let default = param.default.as_ref().and_then(|value| match value {
         Value::String(text) => Some(Scalar::Text(text.clone())),

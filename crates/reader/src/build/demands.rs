@@ -482,6 +482,10 @@ fn depends(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>>
 fn refers(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let column: LooseExpr = captures.take("c")?;
     let noun: Option<Name> = captures.maybe("n")?;
+    // A room in rooms, not a guest in rooms.
+    if captures.maybe::<Name>("of")?.is_some_and(|of| Some(of) != noun) {
+        return None;
+    }
     let places: Option<crate::value::Places> = captures.maybe("c2")?;
     let mut found = Vec::new();
     for table in context.targets() {

@@ -6,13 +6,16 @@ use super::conditions::{cond_of, rows_that};
 use super::{Builder, one};
 use crate::algebra::{Cond, Expr, Function, Name, Number, Op, Path, Scalar, Unit};
 use crate::captures::Captures;
-use crate::catalog::{Column, Holds};
+use crate::catalog::{Column, Holds, Table};
 use crate::context::{Context, nearest, product};
+use crate::index::in_singular;
 use crate::query::{Ask, Chart, Computed, Group as Asked, Meaning, Measure, Order, Part, Query, Top};
+use crate::token::name_words;
 use crate::value::{Found, Group, Loose, LooseExpr, Rows, Term, Value, Values};
 
 pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("found", found),
+    ("foundany", found_anything),
     ("foundmoney", found_by_money),
     ("foundday", found_by_day),
     ("foundby", found_by),
@@ -31,6 +34,7 @@ pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("holdsmoney", holds_money),
     ("holdsrows", holds_rows),
     ("count", count),
+    ("countowned", count_owned),
     ("distinct", distinct),
     ("figure", figure),
     ("metric", metric),
@@ -54,6 +58,7 @@ pub(super) const BUILDERS: &[(&str, Builder)] = &[
     ("mostfigure", most_figure),
 ];
 
+#[expect(clippy::unnecessary_wraps, reason = "every builder may have no meaning")]
 fn meanings(found: impl IntoIterator<Item = Query>) -> Option<Vec<Value>> {
     let found = found.into_iter().map(|query| Value::Meaning(Box::new(Meaning::Query(query.normal()))));
     Some(found.collect())
@@ -104,6 +109,18 @@ fn found(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     one(Value::Found(Found { rows: captures.take("r")?, order: None }))
 }
 
+/// The rows of any table of which that can be said; of those themselves before rows that refer to such.
+fn found_anything(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let conds = Loose::All(captures.list("after")?);
+    let of_table = |table: Name| {
+        let ways = context.bind(&conds, &table).into_iter();
+        ways.map(move |(far, cond)| (far, (table.clone(), cond.normal()))).collect::<Vec<_>>()
+    };
+    let found = nearest(context.targets().into_iter().flat_map(of_table).collect()).into_iter();
+    let rows = found.map(|(table, cond)| Rows { table, cond: Rc::new(cond) });
+    Some(rows.map(|rows| Value::Found(Found { rows, order: None })).collect())
+}
+
 /// The first so many, or the one in a place.
 fn part(captures: &mut Captures) -> Option<Part> {
     let place: Option<u32> = captures.maybe("o")?;
@@ -118,6 +135,7 @@ fn part(captures: &mut Captures) -> Option<Part> {
     .filter(|part| !matches!(part, Part::First(0) | Part::Place(0)))
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every builder may have no meaning")]
 fn ordered(rows: &[Rows], by: impl Fn(&Rows) -> Vec<Path>, top: Top) -> Option<Vec<Value>> {
     let found = rows.iter().flat_map(|rows| {
         let order = by(rows).into_iter().map(move |by| Some(Order { by, top }));
@@ -368,6 +386,22 @@ fn has_counts(context: &Context<'_>, table: &Name) -> bool {
     !own(context, table, counts).is_empty()
 }
 
+/// What rows are counted by: each as one; and if a number of theirs is called as they are, by that, too.
+fn counts(context: &Context<'_>, table: &Name) -> Vec<Measure> {
+    let words: Vec<String> = context.catalog.table(table).into_iter().flat_map(called).collect();
+    let is_called_so = |column: &Column| {
+        let mut own = column.words.iter().map(|words| in_singular(&name_words(words)));
+        column.holds.is_number() && own.any(|own| words.contains(&own))
+    };
+    let numbers = own(context, table, is_called_so).into_iter();
+    let sums = numbers.map(|path| Measure::One(Function::Sum, Some(Expr::Column(path))));
+    std::iter::once(Measure::One(Function::Count, None)).chain(sums).collect()
+}
+
+fn called(table: &Table) -> impl Iterator<Item = String> {
+    table.words.iter().map(|words| in_singular(&name_words(words)))
+}
+
 fn count(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let rows: Rows = captures.take("r")?;
     let cond: Option<Loose> = captures.maybe("x")?;
@@ -376,9 +410,28 @@ fn count(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     if is_had && has_counts(context, &rows.table) {
         return None;
     }
-    let measure = Measure::One(Function::Count, None);
-    let narrowed = narrowed(context, &rows, cond);
-    meanings(narrowed.iter().flat_map(|rows| figures(context, rows, &measure, &split)))
+    counted(context, &rows, cond, &split)
+}
+
+fn counted(
+    context: &Context<'_>,
+    rows: &Rows,
+    cond: Option<Loose>,
+    split: &(Vec<Group>, Option<Top>),
+) -> Option<Vec<Value>> {
+    let measures = counts(context, &rows.table);
+    let narrowed = narrowed(context, rows, cond);
+    let each = narrowed.iter().flat_map(|rows| measures.iter().map(move |measure| (rows, measure)));
+    meanings(each.flat_map(|(rows, measure)| figures(context, rows, measure, split)))
+}
+
+/// How many rows somebody has. A row has none of its own kind: it is one.
+fn count_owned(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
+    let (rows, mut values): (Rows, Values) = (captures.take("r")?, captures.take("v")?);
+    let own = context.catalog.table(&rows.table)?;
+    let is_other = |(table, column, _): &(Name, Name, String)| *table != own.name || !own.is_naming(column);
+    values.found = Rc::new(values.found.iter().filter(|value| is_other(value)).cloned().collect());
+    counted(context, &rows, Some(Loose::Value(values, None)), &(Vec::new(), None))
 }
 
 /// Rows that a figure may be of, with what is measured there. Where none are named, they are those of the table that has the
@@ -402,13 +455,9 @@ fn measured(context: &Context<'_>, of: &LooseExpr, rows: Option<&Value>) -> Vec<
     found.collect()
 }
 
-fn rows_or_cond(captures: &mut Captures) -> Option<Option<Value>> {
-    captures.maybe::<Value>("ofr")
-}
-
 fn distinct(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let of: LooseExpr = captures.take("c")?;
-    let rows = rows_or_cond(captures)?;
+    let rows = captures.maybe::<Value>("ofr")?;
     let split = split(captures)?;
     let found = measured(context, &of, rows.as_ref()).into_iter();
     meanings(found.flat_map(|(rows, expr, _)| {
@@ -419,7 +468,7 @@ fn distinct(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>
 fn figure(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let function: Function = captures.take("fn")?;
     let of: LooseExpr = captures.take("c")?;
-    let rows = rows_or_cond(captures)?;
+    let rows = captures.maybe::<Value>("ofr")?;
     let split = split(captures)?;
     let is_fit = |holds: Holds| match function {
         Function::Maximum | Function::Minimum => {
@@ -436,7 +485,7 @@ fn figure(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> 
 
 fn metric(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let places = metrics(captures)?;
-    let rows = rows_or_cond(captures)?;
+    let rows = captures.maybe::<Value>("ofr")?;
     let split = split(captures)?;
     meanings(of_metrics(context, &places, rows.as_ref(), &split))
 }
@@ -445,7 +494,7 @@ fn metric(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> 
 fn most_metric(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let places = metrics(captures)?;
     let (group, top): (LooseExpr, Top) = (captures.take("c")?, captures.take("d")?);
-    let rows = rows_or_cond(captures)?;
+    let rows = captures.maybe::<Value>("ofr")?;
     let split = (vec![Group::Column(group)], Some(Top { part: Part::First(1), ..top }));
     meanings(of_metrics(context, &places, rows.as_ref(), &split))
 }
@@ -528,21 +577,23 @@ fn share(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
 }
 
 /// The groups with the most rows.
-fn most(rows: &Rows, top: Top, by: Vec<Vec<Asked>>) -> Option<Vec<Value>> {
+fn most(context: &Context<'_>, rows: &Rows, top: Top, by: &[Vec<Asked>]) -> Option<Vec<Value>> {
     let top = Some(Top { part: Part::First(1), ..top });
-    meanings(by.into_iter().map(|by| query(rows, Ask::Figure(Measure::One(Function::Count, None), by, top))))
+    let measures = counts(context, &rows.table);
+    let each = by.iter().flat_map(|by| measures.iter().map(move |measure| (by, measure)));
+    meanings(each.map(|(by, measure)| query(rows, Ask::Figure(measure.clone(), by.clone(), top))))
 }
 
 fn most_of(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let (rows, top): (Rows, Top) = (captures.take("r")?, captures.take("d")?);
     let by = grouped(context, &rows.table, &[Group::Column(captures.take("c")?)]);
-    most(&rows, top, by)
+    most(context, &rows, top, &by)
 }
 
 fn most_rows(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let (rows, top): (Rows, Top) = (captures.take("k")?, captures.take("d")?);
     let by = grouped(context, &rows.table, &[Group::Noun(captures.take("n")?)]);
-    most(&rows, top, by)
+    most(context, &rows, top, &by)
 }
 
 fn of_conds(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
@@ -593,7 +644,7 @@ fn frequent(_: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
 fn most_figure(context: &Context<'_>, captures: &mut Captures) -> Option<Vec<Value>> {
     let (group, of): (LooseExpr, LooseExpr) = (captures.take("c")?, captures.take("m")?);
     let (function, top): (Function, Top) = (captures.take("fn")?, captures.take("d")?);
-    let rows = rows_or_cond(captures)?;
+    let rows = captures.maybe::<Value>("ofr")?;
     let split = (vec![Group::Column(group)], Some(Top { part: Part::First(1), ..top }));
     let found = measured(context, &of, rows.as_ref()).into_iter().filter(|(.., holds)| holds.is_number());
     meanings(

@@ -32,7 +32,7 @@ fn takes(dice: &mut Dice) -> Takes {
 }
 
 fn a_verb(dice: &mut Dice, name: &str) -> Verb {
-    let params: Vec<VerbParam> = ["item", "price", "who", "day"][..1 + dice.roll(4)]
+    let params: Vec<VerbParam> = ["item", "price", "who", "day"][..=dice.roll(4)]
         .iter()
         .map(|name| {
             let takes = takes(dice);

@@ -335,5 +335,5 @@ fn in_f_strings(code: &str) -> String {
 }
 
 fn indent(code: &str) -> String {
-    code.lines().map(|line| format!("    {line}\n")).collect()
+    code.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }
