@@ -84,8 +84,8 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         exchange: &mut Exchange,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let store = &self.trial.engine.store;
-        let version = retry(|| async { Ok(store.data_version().await?) }).await?;
+        let engine = &self.trial.engine;
+        let version = retry(|| async { Ok(engine.store.data_version().await?) }).await?;
         self.take_committed();
         self.take_up(earlier).await?;
         loop {

@@ -98,8 +98,8 @@ impl<'r, 'a> ReactRun<'r, 'a> {
         exchange: &mut Exchange,
         earlier: &[StepRecord],
     ) -> Result<RunRecord, EngineError> {
-        let store = &self.trial.engine.store;
-        let version = retry(|| async { Ok(store.data_version().await?) }).await?;
+        let engine = &self.trial.engine;
+        let version = retry(|| async { Ok(engine.store.data_version().await?) }).await?;
         self.take_up(earlier, exchange).await?;
         loop {
             let stop = self.steps(story, exchange).await?;
