@@ -419,7 +419,7 @@ impl Writer<'_> {
 
     /// A value within an f-string.
     fn cell(&self, shown: &Shown) -> String {
-        let value = format!("row[{}]", single(&shown.name));
+        let value = format!("row[{}]", key(&shown.name));
         let Some(column) = self.column(&shown.path).filter(|_| shown.per.is_none()) else {
             return format!("{{said({value})}}");
         };
@@ -537,6 +537,16 @@ fn single(name: &str) -> String {
         other => other,
     });
     format!("'{}'", shown.collect::<String>())
+}
+
+/// A column's name within an f-string, where older versions of Python take neither its quotes nor a backslash.
+fn key(name: &str) -> String {
+    let quoted = single(name);
+    if quoted == format!("'{name}'") {
+        return quoted;
+    }
+    let letters: Vec<String> = name.chars().map(|letter| u32::from(letter).to_string()).collect();
+    format!("''.join(map(chr, [{}]))", letters.join(", "))
 }
 
 /// A column's name in words.
