@@ -52,7 +52,7 @@ async fn answers_have_types_and_files_come_back() {
     assert_eq!(artifact.sha256.len(), 64);
     let text = solve(&world, task("Calculate Fibonacci sequence up to 100", &[])).await;
     assert_eq!(text.answer_type(), AnswerType::Text);
-    assert_eq!(text.to_json()["output"], "[1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89]");
+    assert_eq!(text.to_json()["output"], "1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89.");
     let primes = solve(&world, task("prime numbers up to 100", &[])).await;
     assert!(primes.record.answer.text.unwrap().contains("25 primes: 2, 3, 5"));
 }
