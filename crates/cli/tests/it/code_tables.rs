@@ -82,7 +82,7 @@ fn a_row_of_units_is_known_by_all_usual_units() {
     answers("plants.csv", plants, &[("total e", "5 GWh")]);
     // Letters beside what is no unit, or without numbers below them, are values.
     let marks = "pupil,grade,mark\nx,A,1\ny,B,2\nz,V,3\n";
-    answers("marks.csv", marks, &[("how many rows", "3 ")]);
+    answers("pupils.csv", marks, &[("how many rows", "3 ")]);
     let teams = "team,grade,mark\nA,L,V\nx,B,W\ny,V,K\n";
     answers("teams.csv", teams, &[("how many rows", "3 ")]);
 }
