@@ -112,7 +112,8 @@ fn axe() -> Result<()> {
 
 /// A Python profile under the data folder, set up by the program itself.
 fn profile(name: &str) -> Result<()> {
-    let command = cargo(["run", "--quiet", "--package", "ordain-cli", "--", "python", "setup", name]);
+    let command =
+        cargo(["run", "--quiet", "--package", "ordain-cli", "--", "config", "python", "setup", name]);
     step::run(command).with_context(|| format!("the Python profile `{name}` could not be set up"))
 }
 
